@@ -42,6 +42,11 @@ $(VENV)/.packages: requirements.lock
 	@$(BIN)/python -m pip install -q $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(TORCH)
 	@touch $@
 
+# The libraries that ours is compared with; --no-deps, since PyTorch is there already.
+$(VENV)/.peers: requirements-peers.lock $(VENV)/.packages
+	@$(BIN)/uv pip install -q --no-config --python $(BIN)/python --no-deps --require-hashes -r requirements-peers.lock
+	@touch $@
+
 $(READY): $(VENV)/.packages pyproject.toml
 	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
@@ -79,7 +84,7 @@ lab: $(READY) ## open the chapters in JupyterLab
 
 # ------------------------------------------------------------------------------------ the proof
 
-test: $(READY) ## run everything: notebooks, library, ledger, site, environment
+test: $(READY) $(VENV)/.peers ## run everything: notebooks, library, ledger, site, environment
 	@tools/install_chromium.sh
 	@$(MAKE) --no-print-directory site
 	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile \
@@ -97,7 +102,7 @@ format: $(READY) ## format code and bring notebooks to their canonical text
 	@$(BIN)/ruff check --fix-only $(CODE) notebooks
 	@$(BIN)/python tools/notebooks.py normalise $(NB)
 
-bench: $(READY) ## measure the hot paths against their baselines
+bench: $(READY) $(VENV)/.peers ## measure the hot paths against their baselines
 	@$(BIN)/python benchmarks/run.py
 
 clean: ## remove what was built
