@@ -1,11 +1,24 @@
 """Dynamics: how iterates move.
 
-The discrete optimiser on ensembles, exact recursions for its moments, its homogenised diffusion:
-the risk curve with its three parts, the Gaussian law, the Volterra equations, stationary values and
-paths. Second floor: imports :mod:`~dpdynamics.problems` only.
+Stochastic differential equations in general: ensembles of paths, exact moments of linear equations
+and recursions, expectations in one dimension without Monte Carlo, and how far an optimiser is from
+its equation. Noisy SGD on least squares: the optimiser on ensembles, exact recursions for its
+moments, its homogenised diffusion with the risk curve and its three parts, the Gaussian law, the
+Volterra equations, stationary values and paths. Second floor: imports
+:mod:`~dpdynamics.problems` only.
 """
 
 from .homogenized import Law, Parts, RiskCurve, gradient_flow, law, risk_curve
+from .kolmogorov import Expectations, chain_expectation, diffusion_expectation, gaussian_kernel
+from .linear import (
+    Moments,
+    Transition,
+    linear_recursion,
+    linear_recursion_moments,
+    linear_sde,
+    linear_sde_moments,
+    stationary_moments,
+)
 from .moments import (
     ExpectedRisks,
     conditional_law,
@@ -14,28 +27,47 @@ from .moments import (
 )
 from .optimizers import Trajectories, noisy_sgd
 from .paths import Paths, hsgd_paths
+from .sde import Ensemble, coarsen, euler_maruyama, first_two_moments
 from .stationary import isotropic_risk, stability_limit, stationary_risk
 from .volterra import risk_curve_volterra, solve_volterra, volterra_kernels
+from .weak_errors import WeakErrors, weak_error
 
 __all__ = [
+    "Ensemble",
+    "Expectations",
     "ExpectedRisks",
     "Law",
+    "Moments",
     "Parts",
     "Paths",
     "RiskCurve",
     "Trajectories",
+    "Transition",
+    "WeakErrors",
+    "chain_expectation",
+    "coarsen",
     "conditional_law",
+    "diffusion_expectation",
+    "euler_maruyama",
+    "first_two_moments",
+    "gaussian_kernel",
     "gaussian_moment_recursion",
     "gradient_flow",
     "hsgd_paths",
     "isotropic_risk",
     "law",
+    "linear_recursion",
+    "linear_recursion_moments",
+    "linear_sde",
+    "linear_sde_moments",
     "noisy_sgd",
     "one_step_moments",
     "risk_curve",
     "risk_curve_volterra",
     "solve_volterra",
     "stability_limit",
+    "stationary_moments",
     "stationary_risk",
     "volterra_kernels",
+    "weak_error",
 ]

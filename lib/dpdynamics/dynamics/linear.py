@@ -1,0 +1,282 @@
+r"""Exact first two moments of linear equations and linear recursions with additive noise.
+
+Over any stretch of time both are affine: given x, the later state has mean :math:`Mx + v` and
+covariance C. Such transitions compose, so a long time is reached by doubling a short one.
+"""
+
+from math import ceil, log2
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import expm, solve, solve_continuous_lyapunov, solve_discrete_lyapunov
+
+from dpdynamics.arguments import Array, finite_array, nonnegative, nonnegative_array, whole
+
+
+class Moments(NamedTuple):
+    """`mean` (..., d) and `covariance` (..., d, d)."""
+
+    mean: Array
+    covariance: Array
+
+
+class Transition(NamedTuple):
+    """Given x, the later state has mean `matrix` x + `shift` and covariance `covariance`."""
+
+    matrix: Array
+    shift: Array
+    covariance: Array
+
+    def then(self, later: "Transition") -> "Transition":
+        """Return this transition followed by a later one with independent noise."""
+        covariance = later.matrix @ self.covariance @ later.matrix.T + later.covariance
+        return Transition(
+            later.matrix @ self.matrix,
+            later.matrix @ self.shift + later.shift,
+            (covariance + covariance.T) / 2,
+        )
+
+    def power(self, steps: int) -> "Transition":
+        """Return the transition over `steps` >= 0 repetitions, by repeated squaring."""
+        steps, square = whole("steps", steps, minimum=0), self
+        zero = np.zeros_like(self.covariance)
+        result = Transition(np.eye(self.shift.size), np.zeros_like(self.shift), zero)
+        with np.errstate(over="ignore", invalid="ignore"):
+            while steps:
+                result = result.then(square) if steps & 1 else result
+                steps >>= 1
+                square = square.then(square) if steps else square
+        if not all(np.all(np.isfinite(part)) for part in result):
+            raise ValueError("steps: the moments grow beyond floating point")
+        return result
+
+    def moments(self, mean: ArrayLike, covariance: ArrayLike) -> Moments:
+        """Carry the moments (d,), (d, d) of x over to the later state."""
+        now = _initial(mean, covariance, self.shift.size)
+        carried = self.matrix @ now.covariance @ self.matrix.T + self.covariance
+        return Moments(self.matrix @ now.mean + self.shift, (carried + carried.T) / 2)
+
+    def stationary(self) -> Moments:
+        """Return the moments that repetition leaves unchanged.
+
+        Raises
+        ------
+        ValueError
+            If the spectral radius of `matrix` is not below 1.
+        """
+        radius = np.abs(np.linalg.eigvals(self.matrix)).max()
+        if radius >= 1:
+            raise ValueError(f"matrix must have a spectral radius below 1, got {radius}")
+        mean = solve(np.eye(self.shift.size) - self.matrix, self.shift)
+        return Moments(mean, solve_discrete_lyapunov(self.matrix, self.covariance))
+
+
+def linear_recursion(F: ArrayLike, g: ArrayLike, C: ArrayLike) -> Transition:
+    r"""Return one step of :math:`x_{k+1} = Fx_k + g + \xi_k`, Cov :math:`\xi_k = C`.
+
+    The noise has mean 0 and is uncorrelated with the past; its law is free.
+
+    Parameters
+    ----------
+    F : (d, d) array
+    g : (d,) array
+    C : (d, d) array
+        Symmetric, positive semidefinite.
+
+    Raises
+    ------
+    ValueError
+        If a shape is violated or C is no covariance.
+
+    Examples
+    --------
+    >>> step = linear_recursion([[0.5]], [1.0], [[3.0]])
+    >>> step.stationary().mean, step.stationary().covariance
+    (array([2.]), array([[4.]]))
+    """
+    matrix, shift = _square("F", F), finite_array("g", g, ndim=1)
+    if shift.size != len(matrix):
+        raise ValueError(f"g must have length {len(matrix)}, got {shift.size}")
+    return Transition(matrix, shift, _covariance("C", C, len(matrix)))
+
+
+def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transition:
+    r"""Return the exact transition of :math:`dX = (AX + b)\,dt + S\,dW` over a time.
+
+    Van Loan's block exponentials on a time so short that they are of order one, then doubling: no
+    growing exponential appears, however stiff A is. A need not be stable nor invertible.
+
+    Parameters
+    ----------
+    A : (d, d) array
+    b : (d,) array
+    S : (d, m) array
+    time : float
+        In [0, inf).
+
+    Returns
+    -------
+    Transition
+        The covariance is :math:`\int_0^te^{As}SS^\top e^{A^\top s}ds`.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated, or the moments grow beyond floating point.
+
+    References
+    ----------
+    Van Loan, IEEE Trans. Automat. Control 23 (1978), 395-404.
+    """
+    A, b, noise = _equation(A, b, S)
+    time, d = nonnegative("time", time), b.size
+    doublings = max(0, ceil(log2(max(float(np.linalg.norm(A, 1)) * time, 1.0))))
+    h = time / 2**doublings
+    affine = expm(h * np.block([[A, b[:, None]], [np.zeros((1, d + 1))]]))
+    block = expm(h * np.block([[-A, noise], [np.zeros_like(A), A.T]]))
+    covariance = block[d:, d:].T @ block[:d, d:]
+    short = Transition(affine[:d, :d], affine[:d, d], (covariance + covariance.T) / 2)
+    return short.power(2**doublings)
+
+
+def linear_sde_moments(
+    A: ArrayLike,
+    b: ArrayLike,
+    S: ArrayLike,
+    mean: ArrayLike,
+    covariance: ArrayLike,
+    times: ArrayLike,
+) -> Moments:
+    r"""Compute mean and covariance of :math:`dX = (AX + b)\,dt + S\,dW` at each time.
+
+    Parameters
+    ----------
+    A, b, S
+        As in `linear_sde`.
+    mean, covariance : (d,) and (d, d) arrays
+        Of the state at time 0.
+    times : (N,) array
+        Nondecreasing, nonnegative.
+
+    Returns
+    -------
+    Moments
+        (N, d) and (N, d, d).
+
+    Raises
+    ------
+    ValueError
+        As in `linear_sde`, or if the times decrease.
+    """
+    _equation(A, b, S)
+    gaps = np.diff(nonnegative_array("times", times, ndim=1), prepend=0.0)
+    if np.any(gaps < 0):
+        raise ValueError("times must not decrease")
+    known = {gap: linear_sde(A, b, S, gap) for gap in set(gaps.tolist())}
+    return _along([known[gap] for gap in gaps.tolist()], mean, covariance)
+
+
+def linear_recursion_moments(
+    F: ArrayLike,
+    g: ArrayLike,
+    C: ArrayLike,
+    mean: ArrayLike,
+    covariance: ArrayLike,
+    steps: ArrayLike,
+) -> Moments:
+    r"""Compute mean and covariance of :math:`x_{k+1} = Fx_k + g + \xi_k` after numbers of steps.
+
+    Parameters
+    ----------
+    F, g, C
+        As in `linear_recursion`.
+    mean, covariance : (d,) and (d, d) arrays
+        Of :math:`x_0`.
+    steps : (N,) integers
+        Nondecreasing, nonnegative; thousands cost no more than tens.
+
+    Returns
+    -------
+    Moments
+        (N, d) and (N, d, d).
+
+    Raises
+    ------
+    ValueError
+        As in `linear_recursion`, or if `steps` are not as stated.
+    """
+    step, marks = linear_recursion(F, g, C), np.asarray(steps)
+    if marks.ndim != 1 or not np.issubdtype(marks.dtype, np.integer):
+        raise ValueError("steps must be a vector of integers")
+    gaps = np.diff(marks, prepend=0)
+    if np.any(gaps < 0):
+        raise ValueError("steps must be nonnegative and must not decrease")
+    known = {gap: step.power(gap) for gap in set(gaps.tolist())}
+    return _along([known[gap] for gap in gaps.tolist()], mean, covariance)
+
+
+def stationary_moments(A: ArrayLike, b: ArrayLike, S: ArrayLike) -> Moments:
+    r"""Return the stationary mean :math:`-A^{-1}b` and V with :math:`AV + VA^\top + SS^\top = 0`.
+
+    Parameters are those of `linear_sde`.
+
+    Raises
+    ------
+    ValueError
+        If a shape is violated or an eigenvalue of A has a nonnegative real part.
+
+    Examples
+    --------
+    >>> law = stationary_moments([[-1.0]], [0.0], [[0.2]])
+    >>> round(law.covariance.item(), 12)
+    0.02
+    """
+    A, b, noise = _equation(A, b, S)
+    abscissa = np.linalg.eigvals(A).real.max()
+    if abscissa >= 0:
+        raise ValueError(f"A must have eigenvalues of negative real part, got {abscissa}")
+    covariance = solve_continuous_lyapunov(A, -noise)
+    return Moments(solve(A, -b), (covariance + covariance.T) / 2)
+
+
+def _along(transitions: list[Transition], mean: ArrayLike, covariance: ArrayLike) -> Moments:
+    if not transitions:
+        raise ValueError("times or steps must not be empty")
+    now = _initial(mean, covariance, transitions[0].shift.size)
+    path = []
+    for transition in transitions:
+        now = transition.moments(*now)
+        path.append(now)
+    return Moments(*map(np.stack, zip(*path, strict=True)))
+
+
+def _initial(mean: ArrayLike, covariance: ArrayLike, dimension: int) -> Moments:
+    mean = finite_array("mean", mean, ndim=1)
+    if mean.size != dimension:
+        raise ValueError(f"mean must have length {dimension}, got {mean.size}")
+    return Moments(mean, _covariance("covariance", covariance, dimension))
+
+
+def _equation(A: ArrayLike, b: ArrayLike, S: ArrayLike) -> tuple[Array, Array, Array]:
+    A, b, S = _square("A", A), finite_array("b", b, ndim=1), finite_array("S", S, ndim=2)
+    if b.size != len(A) or len(S) != len(A):
+        raise ValueError(f"b and S must have {len(A)} rows, got {b.shape} and {S.shape}")
+    return A, b, S @ S.T
+
+
+def _square(name: str, value: ArrayLike) -> Array:
+    matrix = finite_array(name, value, ndim=2)
+    if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ValueError(f"{name} must be square and not empty, got {matrix.shape}")
+    return matrix
+
+
+def _covariance(name: str, value: ArrayLike, dimension: int) -> Array:
+    matrix = _square(name, value)
+    if len(matrix) != dimension:
+        raise ValueError(f"{name} must have shape {(dimension,) * 2}, got {matrix.shape}")
+    slack = 1e-10 * np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > slack or np.linalg.eigvalsh(matrix)[0] < -slack:
+        raise ValueError(f"{name} must be symmetric and positive semidefinite")
+    return matrix
