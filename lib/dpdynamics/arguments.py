@@ -34,6 +34,14 @@ def nonnegative_array(name: str, value: ArrayLike, ndim: int | None = None) -> A
     return array
 
 
+def fraction_array(name: str, value: ArrayLike) -> Array:
+    """Return `value` as a float array in (0, 1)."""
+    array = finite_array(name, value)
+    if not np.all((array > 0) & (array < 1)):
+        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+    return array
+
+
 def last_axis(name: str, value: ArrayLike, length: int) -> Array:
     """Return `value` as a finite float array whose last axis has the given length."""
     array = finite_array(name, value)

@@ -1,0 +1,597 @@
+r"""Conversions between notions of privacy, and what each of them loses.
+
+A mechanism has one worst pair of output laws (P, Q), or several; a notion of privacy is a function
+of the pair. Its profile :math:`\delta(\varepsilon) = \int(p - e^\varepsilon q)_+`, its tradeoff
+curve and its Renyi divergences of all orders determine each other (for the tradeoff curve and
+the profile by convex conjugation, for the divergences by `profile_to_rdp`). One number, like a
+single (epsilon, delta), rho of zero-concentrated privacy or one order, is less, and going through
+it loses.
+
+There is no way from one (epsilon, delta) with delta > 0 to Renyi or concentrated privacy: publish
+the record with probability delta, and nothing otherwise. This is (0, delta)-private, and P has an
+atom that Q lacks, so that every divergence of order above 1 is infinite.
+
+All bounds hold for the neighbouring relation under which the input was computed.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.polynomial import Legendre
+from numpy.typing import ArrayLike
+from scipy.special import expit, logsumexp
+
+from ..arguments import Array, finite_array, fraction_array, nonnegative_array, one_of, positive
+from .roots import monotone_root
+
+CONVERSIONS = ("tight", "mironov")
+# Lobatto's rule on [0, 1]. It sees the ends of a panel, so that no kink hides there.
+_BASIS = Legendre.basis(10)
+_NODES = (1 + np.concatenate([[-1], _BASIS.deriv().roots().real, [1]])) / 2
+_WEIGHTS = 1 / (110 * _BASIS(2 * _NODES - 1) ** 2)
+
+
+def rdp_to_epsilon(
+    *, orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike, conversion: str = "tight"
+) -> float | Array:
+    r"""Convert a Renyi curve to the smallest epsilon >= 0 that one of its orders certifies.
+
+    "mironov" is :math:`D_a + \ln(1/\delta)/(a-1)`, Markov's inequality for the privacy loss L.
+    "tight" adds :math:`\ln\frac{a-1}a - \frac{\ln a}{a-1} < 0`: its delta is the largest
+    :math:`E(1-e^{\varepsilon-L})_+` that the moment :math:`E\,e^{(a-1)L}` allows. Lost are what
+    all orders together, and :math:`E\,e^{-L}\le1`, would say beyond the best single order, and
+    the orders missing from the grid.
+
+    Parameters
+    ----------
+    orders : (k,) array
+        a, in (1, inf).
+    rdp : (..., k) array
+        Divergences at these orders, in [0, inf].
+    delta : number or array
+        In (0, 1); broadcast against the leading axes of `rdp`.
+    conversion : {"tight", "mironov"}
+
+    Returns
+    -------
+    float or array
+        In [0, inf]; inf when no order is finite.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+
+    References
+    ----------
+    Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12;
+    "mironov" is claim wang2026.lemD.2 and Mironov (2017), Proposition 3.
+
+    Examples
+    --------
+    >>> orders = np.arange(2.0, 64.0)
+    >>> round(rdp_to_epsilon(orders=orders, rdp=orders / 2, delta=1e-5), 3)
+    4.753
+    """
+    a, divergences = _curve(orders, rdp)
+    log_delta = np.log(fraction_array("delta", delta))[..., None]
+    certified = divergences + (_log_constant(a, conversion) - log_delta) / (a - 1)
+    values = np.maximum(certified.min(axis=-1), 0.0)
+    return float(values) if values.ndim == 0 else values
+
+
+def rdp_to_delta(
+    *, orders: ArrayLike, rdp: ArrayLike, epsilon: ArrayLike, conversion: str = "tight"
+) -> float | Array:
+    r"""Convert a Renyi curve to the smallest delta that one of its orders certifies.
+
+    The inverse of `rdp_to_epsilon`, with the same losses; the smallest over the orders of
+    :math:`e^{(a-1)(D_a-\varepsilon)}`, times :math:`(1-\frac1a)^{a-1}/a` when "tight".
+
+    Parameters
+    ----------
+    orders : (k,) array
+        a, in (1, inf).
+    rdp : (..., k) array
+        Divergences at these orders, in [0, inf].
+    epsilon : number or array
+        In [0, inf); broadcast against the leading axes of `rdp`.
+    conversion : {"tight", "mironov"}
+
+    Returns
+    -------
+    float or array
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+    """
+    a, divergences = _curve(orders, rdp)
+    excess = divergences - nonnegative_array("epsilon", epsilon)[..., None]
+    log_delta = (a - 1) * excess + _log_constant(a, conversion)
+    values = np.exp(np.minimum(log_delta.min(axis=-1), 0.0))
+    return float(values) if values.ndim == 0 else values
+
+
+def zcdp_to_epsilon(
+    *, rho: ArrayLike, delta: ArrayLike, conversion: str = "tight"
+) -> float | Array:
+    r"""Convert :math:`\rho`-zCDP, :math:`D_a\le\rho a` for all a > 1, to epsilon.
+
+    `rdp_to_epsilon` with the best of all orders: "mironov" becomes
+    :math:`\rho + 2\sqrt{\rho\ln(1/\delta)}`, "tight" is :math:`\rho(1+2s) - \ln(1+1/s)` at order
+    1 + s with :math:`\rho s^2 + \ln(1+s) = \ln(1/\delta)`. What is lost against the Gaussian
+    mechanism, of which rho = mu^2/2 is a complete description, is
+    ``zcdp_to_epsilon(...) - gaussian_epsilon(mu=sqrt(2 * rho), ...)``.
+
+    Parameters
+    ----------
+    rho : number or array
+        In [0, inf).
+    delta : number or array
+        In (0, 1); broadcast against `rho`.
+    conversion : {"tight", "mironov"}
+
+    Returns
+    -------
+    float or array
+        In [0, inf).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Bun and Steinke (2016), Proposition 1.3, for "mironov".
+
+    Examples
+    --------
+    >>> round(zcdp_to_epsilon(rho=0.5, delta=1e-5), 3)
+    4.728
+    >>> round(zcdp_to_epsilon(rho=0.5, delta=1e-5, conversion="mironov"), 3)
+    5.299
+    """
+    rho_, delta_ = np.broadcast_arrays(
+        nonnegative_array("rho", rho), fraction_array("delta", delta)
+    )
+    log_inverse = -np.log(delta_)
+    if one_of("conversion", conversion, CONVERSIONS) == "mironov":
+        values = rho_ + 2 * np.sqrt(rho_ * log_inverse)
+    else:
+        values = np.zeros(rho_.shape)
+        seen = rho_ > 0
+        r, goal = rho_[seen], log_inverse[seen]
+        start = np.log(np.minimum(goal, 1) / 2) - np.log1p(r) / 2
+        log_s = monotone_root(_log_delta_shortfall, start, start + 1, r, goal)
+        values[seen] = np.maximum(_zcdp_epsilon(log_s, r), 0.0)
+    return float(values) if values.ndim == 0 else values
+
+
+def zcdp_to_delta(
+    *, rho: ArrayLike, epsilon: ArrayLike, conversion: str = "tight"
+) -> float | Array:
+    r"""Convert :math:`\rho`-zCDP to delta: the inverse of `zcdp_to_epsilon`, with its losses.
+
+    "mironov" is :math:`e^{-(\varepsilon-\rho)_+^2/(4\rho)}`, "tight" is :math:`e^{-\rho s^2}/(1+s)`
+    at the s with :math:`\rho(1+2s) - \ln(1+1/s) = \varepsilon`.
+
+    Parameters
+    ----------
+    rho : number or array
+        In [0, inf).
+    epsilon : number or array
+        In [0, inf); broadcast against `rho`.
+    conversion : {"tight", "mironov"}
+
+    Returns
+    -------
+    float or array
+        In [0, 1]; 0 when rho is 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    rho_, epsilon_ = np.broadcast_arrays(
+        nonnegative_array("rho", rho), nonnegative_array("epsilon", epsilon)
+    )
+    one_of("conversion", conversion, CONVERSIONS)
+    values = np.zeros(rho_.shape)
+    seen = rho_ > 0
+    r, e = rho_[seen], epsilon_[seen]
+    if conversion == "mironov":
+        values[seen] = np.exp(-(np.maximum(e - r, 0) ** 2) / (4 * r))
+    else:
+        start = -1 - r
+        log_s = monotone_root(_zcdp_epsilon_excess, start, start + 1, r, e)
+        s = np.exp(log_s)
+        values[seen] = np.exp(-r * s**2) / (1 + s)
+    return float(values) if values.ndim == 0 else values
+
+
+def epsilon_to_zcdp(
+    *, epsilon: ArrayLike, delta: ArrayLike, conversion: str = "tight"
+) -> float | Array:
+    r"""Compute the largest rho whose conversion certifies (epsilon, delta).
+
+    It says how much rho a budget of (epsilon, delta) buys. It does not say that an
+    (epsilon, delta)-private mechanism is rho-zCDP: none need be. The inverse of
+    `zcdp_to_epsilon`; "mironov" is :math:`(\sqrt{\ln(1/\delta)+\varepsilon} -
+    \sqrt{\ln(1/\delta)})^2`.
+
+    Parameters
+    ----------
+    epsilon : number or array
+        In [0, inf).
+    delta : number or array
+        In (0, 1); broadcast against `epsilon`.
+    conversion : {"tight", "mironov"}
+
+    Returns
+    -------
+    float or array
+        In [0, inf).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    epsilon_, delta_ = np.broadcast_arrays(
+        nonnegative_array("epsilon", epsilon), fraction_array("delta", delta)
+    )
+    goal = -np.log(delta_)
+    if one_of("conversion", conversion, CONVERSIONS) == "mironov":
+        values = (epsilon_ / (np.sqrt(goal + epsilon_) + np.sqrt(goal))) ** 2
+    else:
+        start = np.log(np.minimum(goal, 1) / 2) - np.log1p(epsilon_)
+        log_s = monotone_root(_budget_excess, start, start + 1, goal, epsilon_)
+        values = np.asarray(_budget_rho(log_s, goal))
+    return float(values) if values.ndim == 0 else values
+
+
+def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
+    r"""Compute the largest Renyi divergence that (epsilon, 0)-privacy allows.
+
+    It is :math:`\frac1{a-1}\ln\frac{\cosh((a-\frac12)\varepsilon)}{\cosh(\varepsilon/2)}`, that
+    of randomised response, from which every (epsilon, 0)-private pair is obtained by processing.
+    Nothing is lost as long as all orders are kept; it tends to epsilon as the order grows.
+
+    Parameters
+    ----------
+    epsilon : number or array
+        In [0, inf).
+    orders : number or array
+        a, in (1, inf); broadcast against `epsilon`.
+
+    Returns
+    -------
+    float or array
+        In [0, epsilon].
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015) for the processing; Mironov (2017), Section VI.
+
+    Examples
+    --------
+    >>> round(pure_to_rdp(epsilon=1.0, orders=2.0), 6)
+    0.735326
+    """
+    e, a = np.broadcast_arrays(nonnegative_array("epsilon", epsilon), _orders(orders))
+    small = a * e < 1
+    x = np.where(small, e, 0.0)
+    near = np.log1p(2 * np.sinh(a * x / 2) * np.sinh((a - 1) * x / 2) / np.cosh(x / 2))
+    far = e + np.log1p(expit(-e) * np.expm1(-2 * (a - 1) * e)) / (a - 1)
+    values = np.where(small, near / (a - 1), far)
+    return float(values) if values.ndim == 0 else values
+
+
+def pure_to_zcdp(*, epsilon: ArrayLike) -> float | Array:
+    r"""Compute the smallest rho that (epsilon, 0)-privacy implies, :math:`\varepsilon\tanh
+    \frac\varepsilon2`.
+
+    As :math:`\ln\cosh\sqrt v` is concave, its tangent at :math:`v = \varepsilon^2/4` gives
+    :math:`D_a\le a\,\varepsilon\tanh(\varepsilon/2)` in `pure_to_rdp`, with equality for
+    :math:`a\to1`. Below the usual :math:`\varepsilon^2/2`. Lost is all but the order near 1: the
+    result is no longer bounded in the order. Back there is no way: Gaussian noise is
+    rho-zCDP, and (epsilon, 0)-private for no epsilon.
+
+    Parameters
+    ----------
+    epsilon : number or array
+        In [0, inf).
+
+    Returns
+    -------
+    float or array
+
+    Raises
+    ------
+    ValueError
+        If epsilon is out of range.
+
+    References
+    ----------
+    Bun and Steinke (2016), Proposition 1.4, for :math:`\varepsilon^2/2`.
+
+    Examples
+    --------
+    >>> round(pure_to_zcdp(epsilon=1.0), 6)
+    0.462117
+    """
+    e = nonnegative_array("epsilon", epsilon)
+    values = np.asarray(e * np.tanh(e / 2))
+    return float(values) if values.ndim == 0 else values
+
+
+def profile_to_rdp(
+    profile: Callable[[Array], ArrayLike],
+    *,
+    orders: ArrayLike,
+    reverse: Callable[[Array], ArrayLike] | None = None,
+    rtol: float = 1e-9,
+) -> float | Array:
+    r"""Compute the Renyi divergences of a pair from its privacy profile.
+
+    .. math::
+
+       e^{(a-1)D_a(P\|Q)} = 1 + a(a-1)\int_0^\infty\bigl[e^{(a-1)\varepsilon}\,
+          \delta_{P|Q}(\varepsilon) + e^{-a\varepsilon}\,\delta_{Q|P}(\varepsilon)\bigr]
+          d\varepsilon
+
+    An identity: nothing is lost, and an upper bound of the profile gives an upper bound.
+
+    Parameters
+    ----------
+    profile : callable
+        Maps an array of epsilon > 0 to :math:`\delta_{P|Q}(\varepsilon) =
+        \int(p-e^\varepsilon q)_+` of the same shape, in [0, 1] and decreasing.
+    orders : number or array
+        a, in (1, inf).
+    reverse : callable, optional
+        :math:`\delta_{Q|P}`; the same as `profile` when left out, as for the Gaussian mechanism.
+    rtol : float
+        Relative tolerance of the integral; not below the accuracy of the profile.
+
+    Returns
+    -------
+    float or array of the shape of `orders`
+        In [0, inf]; inf when the integrand still grows at epsilon = 1e6.
+
+    Raises
+    ------
+    ValueError
+        If an order or a value of a profile is out of range.
+    ArithmeticError
+        If a profile underflows before the integrand has decayed (take smaller orders), or the
+        quadrature does not reach `rtol`.
+
+    References
+    ----------
+    Second derivative of :math:`t^a` integrated against the hockey sticks; Sason and Verdu (2016).
+
+    Examples
+    --------
+    >>> from dpdynamics.accounting import gaussian_delta
+    >>> round(profile_to_rdp(lambda e: gaussian_delta(mu=0.5, epsilon=e), orders=3.0), 9)
+    0.375
+    """
+    a, rtol = _orders(orders), positive("rtol", rtol)
+    backward = profile if reverse is None else reverse
+    values = np.empty(a.shape)
+    for index, order in np.ndenumerate(a):
+        up = _log_laplace("profile", profile, order - 1, rtol)
+        down = _log_laplace("reverse", backward, -order, rtol)
+        log_integral = np.logaddexp(up, down) + np.log(order) + np.log(order - 1)
+        values[index] = np.logaddexp(0.0, log_integral) / (order - 1)
+    return float(values) if values.ndim == 0 else values
+
+
+def tradeoff_to_delta(
+    *, type_one_error: ArrayLike, type_two_error: ArrayLike, epsilon: ArrayLike
+) -> float | Array:
+    r"""Convert a tradeoff curve f to its privacy profile.
+
+    :math:`\delta(\varepsilon) = \max_a[1 - e^\varepsilon a - f(a)]_+` over the given points:
+    exact when they are all the corners of a piecewise linear curve, otherwise a lower bound that
+    rises to the truth as points are added.
+
+    Parameters
+    ----------
+    type_one_error, type_two_error : (n,) arrays
+        Points (a, f(a)) of the curve, in [0, 1].
+    epsilon : number or array
+        Any real number.
+
+    Returns
+    -------
+    float or array of the shape of `epsilon`
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+
+    References
+    ----------
+    Dong, Roth and Su (2022), Proposition 5.
+
+    Examples
+    --------
+    >>> tradeoff_to_delta(type_one_error=[0.0, 0.25, 1.0], type_two_error=[1.0, 0.25, 0.0],
+    ...                   epsilon=0.0)
+    0.5
+    """
+    first, second = _unit("type_one_error", type_one_error), _unit("type_two_error", type_two_error)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError("type_one_error and type_two_error must be vectors of the same length")
+    e = finite_array("epsilon", epsilon)[..., None]
+    with np.errstate(over="ignore"):
+        scale = np.minimum(np.exp(e), np.finfo(float).max)
+        gains = 1 - scale * first - second
+    values = np.maximum(gains.max(axis=-1), 0.0)
+    return float(values) if values.ndim == 0 else values
+
+
+def profile_to_tradeoff(
+    *, epsilon: ArrayLike, delta: ArrayLike, type_one_error: ArrayLike
+) -> float | Array:
+    r"""Convert guarantees (epsilon, delta) to the largest tradeoff curve that they imply.
+
+    :math:`f(a) = \max_i\max\{0,\ 1-\delta_i-e^{\varepsilon_i}a,\ e^{-\varepsilon_i}
+    (1-\delta_i-a)\}`, for guarantees in both directions. With all of the profile nothing is lost;
+    with some of it the result is a lower bound of the errors.
+
+    Parameters
+    ----------
+    epsilon : (n,) array
+        In [0, inf).
+    delta : (n,) array
+        In [0, 1].
+    type_one_error : number or array
+        a, in [0, 1].
+
+    Returns
+    -------
+    float or array of the shape of `type_one_error`
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+
+    References
+    ----------
+    Wasserman and Zhou (2010), Theorem 2.4; Dong, Roth and Su (2022), Proposition 3.
+
+    Examples
+    --------
+    >>> profile_to_tradeoff(epsilon=[0.0], delta=[0.5], type_one_error=0.25)
+    0.25
+    """
+    e, d = nonnegative_array("epsilon", epsilon), _unit("delta", delta)
+    if e.ndim != 1 or e.shape != d.shape:
+        raise ValueError("epsilon and delta must be vectors of the same length")
+    a = _unit("type_one_error", type_one_error)[..., None]
+    with np.errstate(over="ignore"):
+        scale = np.minimum(np.exp(e), np.finfo(float).max)
+        curves = np.maximum(1 - d - scale * a, (1 - d - a) / scale)
+    values = np.maximum(curves.max(axis=-1), 0.0)
+    return float(values) if values.ndim == 0 else values
+
+
+def _orders(orders: ArrayLike) -> Array:
+    a = finite_array("orders", orders)
+    if a.size == 0 or np.any(a <= 1):
+        raise ValueError(f"orders must lie in (1, inf), got {orders!r}")
+    return a
+
+
+def _curve(orders: ArrayLike, rdp: ArrayLike) -> tuple[Array, Array]:
+    a, divergences = _orders(orders), finite_array("rdp", rdp, infinite=True)
+    if a.ndim != 1 or divergences.ndim == 0 or divergences.shape[-1] != a.size:
+        raise ValueError(f"rdp must have one entry for each of the {a.size} orders")
+    if np.any(divergences < 0):
+        raise ValueError(f"rdp must be nonnegative, got a minimum of {divergences.min()}")
+    return a, divergences
+
+
+def _unit(name: str, value: ArrayLike) -> Array:
+    array = nonnegative_array(name, value)
+    if array.size == 0 or np.any(array > 1):
+        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
+    return array
+
+
+def _log_constant(a: Array, conversion: str) -> Array:
+    """Logarithm of sup (1 - e^-z)_+ e^-(a-1)z over z, or of 1 in its place."""
+    if one_of("conversion", conversion, CONVERSIONS) == "mironov":
+        return np.zeros_like(a)
+    return (a - 1) * (np.log(a - 1) - np.log(a)) - np.log(a)
+
+
+# In these, log_s is the logarithm of s = order - 1.
+
+
+def _log_delta_shortfall(log_s: Array, rho: Array, goal: Array) -> Array:
+    return rho * np.exp(2 * log_s) + np.logaddexp(0, log_s) - goal
+
+
+def _zcdp_epsilon(log_s: Array, rho: Array) -> Array:
+    return rho * (1 + 2 * np.exp(log_s)) - np.logaddexp(0, -log_s)
+
+
+def _zcdp_epsilon_excess(log_s: Array, rho: Array, epsilon: Array) -> Array:
+    return _zcdp_epsilon(log_s, rho) - epsilon
+
+
+def _budget_rho(log_s: Array, goal: Array) -> Array:
+    """Rho at which the order 1 + s is the best one for delta = e^-goal."""
+    return (goal - np.logaddexp(0, log_s)) * np.exp(-2 * log_s)
+
+
+def _budget_excess(log_s: Array, goal: Array, epsilon: Array) -> Array:
+    return _zcdp_epsilon(log_s, _budget_rho(log_s, goal)) - epsilon
+
+
+def _log_laplace(
+    name: str, profile: Callable[[Array], ArrayLike], rate: float, rtol: float
+) -> float:
+    """Logarithm of the integral of e^(rate epsilon) delta(epsilon) over epsilon > 0."""
+
+    def log_delta(x: Array) -> Array:  # x = log epsilon
+        delta = np.asarray(profile(np.exp(x)), dtype=np.float64)
+        if delta.shape != x.shape or not np.all((delta >= 0) & (delta <= 1)):
+            raise ValueError(f"{name} must return values in [0, 1], one for each epsilon")
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(delta))
+
+    x = np.linspace(np.log(1e-24), np.log(1e6), 6801)
+    deltas, growth = log_delta(x), x + rate * np.exp(x)
+    if np.all(np.isneginf(deltas)):
+        return -np.inf
+    peak, last = np.argmax(growth + deltas), np.flatnonzero(np.isfinite(deltas))[-1]
+    top = growth[peak] + deltas[peak]
+    if growth[last] + deltas[last] > top - 36:
+        if last == x.size - 1:
+            return np.inf
+        if deltas[last] < np.log(1e-290):
+            raise ArithmeticError(f"{name} underflows before the integrand of the order decays")
+    # The profile decreases: this bounds the integrand from one point to the next.
+    bound = deltas[:-1] + np.maximum(growth[:-1], growth[1:]) + np.diff(x)
+    first, end = np.flatnonzero(bound > top - 46)[[0, -1]] + [0, 1]
+    edges = x[np.unique(np.append(np.arange(first, end, 50), [peak, end]))]
+
+    def panels(low: Array, high: Array) -> Array:
+        at = low[:, None] + (high - low)[:, None] * _NODES
+        log_values = at + rate * np.exp(at) + log_delta(at)
+        return np.asarray(logsumexp(log_values, axis=1, b=_WEIGHTS)) + np.log(high - low)
+
+    low, high, accepted = edges[:-1], edges[1:], np.empty(0)
+    whole = panels(low, high)
+    for _ in range(100):
+        middle = (low + high) / 2
+        halves = panels(low, middle), panels(middle, high)
+        both = np.logaddexp(*halves)
+        total = logsumexp(np.append(accepted, both))
+        with np.errstate(over="ignore"):
+            rough = np.abs(np.exp(whole - total) - np.exp(both - total)) > rtol / 1000
+        accepted = np.append(accepted, both[~rough])
+        if not np.any(rough):
+            return float(total)
+        low, high = np.append(low[rough], middle[rough]), np.append(middle[rough], high[rough])
+        whole = np.append(halves[0][rough], halves[1][rough])
+    raise ArithmeticError(f"the quadrature over {name} did not reach rtol; relax it")
