@@ -24,7 +24,7 @@ FLOOR = {
     "display": 3,
 }
 PACKAGE = LIBRARY / "dpdynamics"
-MAX_LINES = 5000
+MAX_LINES = 6000
 
 
 def broken_floors(package: Path) -> list[str]:

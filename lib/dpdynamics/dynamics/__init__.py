@@ -4,8 +4,8 @@ Stochastic differential equations in general: ensembles of paths, exact moments 
 and recursions, expectations in one dimension without Monte Carlo, and how far an optimiser is from
 its equation. Noisy SGD on least squares: the optimiser on ensembles, exact recursions for its
 moments, its homogenised diffusion with the risk curve and its three parts, the Gaussian law, the
-Volterra equations, stationary values and paths. Second floor: imports
-:mod:`~dpdynamics.problems` only.
+Volterra equations, stationary values and paths; releases of two runs that differ in one record.
+Second floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 """
 
 from .homogenized import Law, Parts, RiskCurve, gradient_flow, law, risk_curve
@@ -25,6 +25,13 @@ from .moments import (
     gaussian_moment_recursion,
     one_step_moments,
 )
+from .neighbours import (
+    GaussianLaw,
+    Release,
+    average_iterate,
+    last_iterate,
+    several_iterates,
+)
 from .optimizers import Trajectories, noisy_sgd
 from .paths import Paths, hsgd_paths
 from .sde import Ensemble, coarsen, euler_maruyama, first_two_moments
@@ -36,14 +43,17 @@ __all__ = [
     "Ensemble",
     "Expectations",
     "ExpectedRisks",
+    "GaussianLaw",
     "Law",
     "Moments",
     "Parts",
     "Paths",
+    "Release",
     "RiskCurve",
     "Trajectories",
     "Transition",
     "WeakErrors",
+    "average_iterate",
     "chain_expectation",
     "coarsen",
     "conditional_law",
@@ -55,6 +65,7 @@ __all__ = [
     "gradient_flow",
     "hsgd_paths",
     "isotropic_risk",
+    "last_iterate",
     "law",
     "linear_recursion",
     "linear_recursion_moments",
@@ -64,6 +75,7 @@ __all__ = [
     "one_step_moments",
     "risk_curve",
     "risk_curve_volterra",
+    "several_iterates",
     "solve_volterra",
     "stability_limit",
     "stationary_moments",
