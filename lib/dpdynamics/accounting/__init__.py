@@ -1,11 +1,13 @@
 """Accounting: what a release costs.
 
 Divergences of Gaussian laws and of any two densities; the Gaussian mechanism exactly; conversions
-between notions of privacy; the subsampled Gaussian mechanism; audits from below. First floor:
-imports no other room. All logarithms are natural.
+between notions of privacy; Poisson, fixed-size and shuffled batches, exactly where that is known;
+the last iterate of a hidden run; calibration; audits from below. First floor: imports no other
+room. All logarithms are natural.
 """
 
 from .audit import Audit, audit_epsilon, audit_mu
+from .calibration import calibrate_noise_multiplier
 from .conversions import (
     epsilon_to_zcdp,
     profile_to_rdp,
@@ -20,36 +22,60 @@ from .conversions import (
 )
 from .covariances import DiagonalPlusLowRank
 from .divergences import kl_divergence_gaussian, renyi_divergence_gaussian
+from .fixed_size import (
+    FixedSizePair,
+    fixed_size_delta,
+    fixed_size_pair,
+    fixed_size_rdp,
+    fixed_size_rdp_bound,
+    fixed_size_rdp_lower,
+)
 from .gaussian import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_noise_multiplier,
     gaussian_tradeoff,
 )
+from .hockey_stick import hockey_stick_gaussian
+from .iteration import hidden_state_rdp
 from .quadrature import Quadrature, renyi_divergence_quadrature
+from .shuffling import random_allocation_delta
+from .subsampled import subsampled_gaussian_delta, subsampled_gaussian_epsilon
 from .subsampled_rdp import gaussian_rdp, subsampled_gaussian_rdp
 
 __all__ = [
     "Audit",
     "DiagonalPlusLowRank",
+    "FixedSizePair",
     "Quadrature",
     "audit_epsilon",
     "audit_mu",
+    "calibrate_noise_multiplier",
     "epsilon_to_zcdp",
+    "fixed_size_delta",
+    "fixed_size_pair",
+    "fixed_size_rdp",
+    "fixed_size_rdp_bound",
+    "fixed_size_rdp_lower",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_noise_multiplier",
     "gaussian_rdp",
     "gaussian_tradeoff",
+    "hidden_state_rdp",
+    "hockey_stick_gaussian",
     "kl_divergence_gaussian",
     "profile_to_rdp",
     "profile_to_tradeoff",
     "pure_to_rdp",
     "pure_to_zcdp",
+    "random_allocation_delta",
     "rdp_to_delta",
     "rdp_to_epsilon",
     "renyi_divergence_gaussian",
     "renyi_divergence_quadrature",
+    "subsampled_gaussian_delta",
+    "subsampled_gaussian_epsilon",
     "subsampled_gaussian_rdp",
     "tradeoff_to_delta",
     "zcdp_to_delta",

@@ -1,0 +1,73 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpdynamics.accounting.calibration import calibrate_noise_multiplier
+from dpdynamics.accounting.subsampled import subsampled_gaussian_epsilon
+
+
+def _epsilon(noise, q, steps, delta, relation="add_remove"):
+    return subsampled_gaussian_epsilon(
+        noise_multiplier=noise,
+        sampling_probability=q,
+        steps=steps,
+        delta=delta,
+        relation=relation,
+    )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "q", "steps", "value", "tolerance"),
+    [
+        (1.0, 1e-6, 1.0, 1, 4.224678889326822, 1e-6),
+        (8.0, 1e-5, 0.04, 2250, 1.34596, 1e-4),
+        (8.0, 1e-5, 0.04, 2000, 1.29002, 1e-4),
+        (1.0, 1e-5, 0.01, 1, 0.67379294682, 1e-6),
+        (1.0, 1e-5, 0.001, 25, 3.20956502598 / 6, 2e-6),
+    ],
+)
+def test_published_values(epsilon, delta, q, steps, value, tolerance):
+    noise = calibrate_noise_multiplier(
+        epsilon=epsilon, delta=delta, sampling_probability=q, steps=steps
+    )
+    assert noise == pytest.approx(value, rel=tolerance)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    epsilon=st.floats(0.05, 20),
+    delta=st.sampled_from([1e-3, 1e-5, 1e-8]),
+    q=st.floats(0.005, 1.0),
+    steps=st.integers(30, 100_000),
+    relation=st.sampled_from(["add_remove", "add", "remove", "replace"]),
+)
+def test_within_the_budget_and_tight(epsilon, delta, q, steps, relation):
+    arguments = {"sampling_probability": q, "steps": steps, "relation": relation}
+    noise = calibrate_noise_multiplier(epsilon=epsilon, delta=delta, **arguments)
+    assert _epsilon(noise, q, steps, delta, relation) <= epsilon
+    assert _epsilon(noise * (1 - 1e-6), q, steps, delta, relation) > epsilon
+
+
+def test_an_extreme_budget():
+    noise = calibrate_noise_multiplier(
+        epsilon=1e-3, delta=1e-12, sampling_probability=0.01, steps=100_000
+    )
+    assert _epsilon(noise, 0.01, 100_000, 1e-12) <= 1e-3
+    assert _epsilon(noise * (1 - 1e-6), 0.01, 100_000, 1e-12) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epsilon", -1.0),
+        ("delta", 0.0),
+        ("delta", 0.9),  # more than the probability of taking part
+        ("sampling_probability", 0.0),
+        ("steps", 0),
+        ("relation", "none"),
+    ],
+)
+def test_bad_arguments(name, value):
+    arguments = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 0.1, "steps": 10}
+    with pytest.raises(ValueError, match=name):
+        calibrate_noise_multiplier(**{**arguments, name: value})

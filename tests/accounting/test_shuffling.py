@@ -1,0 +1,128 @@
+"""Random allocation against quadrature over the outputs, importance sampling and limits."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from dpdynamics.accounting import random_allocation_delta
+from dpdynamics.accounting.gaussian import gaussian_delta
+
+
+def two_batches(sigma, epsilon, relation):
+    """Integrate over the first output the closed form over the second."""
+
+    def place(second):
+        return sigma**2 * np.log(second) + 0.5 if second > 0 else -np.inf
+
+    def inner(x):
+        first = np.exp((x - 0.5) / sigma**2)
+        weight = np.exp(-((x / sigma) ** 2) / 2) / (sigma * np.sqrt(2 * np.pi))
+        if relation == "remove":  # E (mean - e^eps)_+
+            u = place(2 * np.exp(epsilon) - first)
+            tails = ndtr(-u / sigma), ndtr(-(u - 1) / sigma)
+            return weight * ((first / 2 - np.exp(epsilon)) * tails[0] + tails[1] / 2)
+        u = place(2 * np.exp(-epsilon) - first)
+        below = ndtr(u / sigma), ndtr((u - 1) / sigma)
+        return weight * (
+            (1 - np.exp(epsilon) * first / 2) * below[0] - np.exp(epsilon) * below[1] / 2
+        )
+
+    split = sigma**2 * (np.log(2) + (epsilon if relation == "remove" else -epsilon)) + 0.5
+    ends = ((-10 * sigma, split), (split, max(split, 0) + 1 + 12 * sigma))
+    return sum(quad(inner, *e, epsabs=1e-13, epsrel=1e-11, limit=400)[0] for e in ends)
+
+
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("relation", ["remove", "add"])
+def test_two_batches_by_quadrature(sigma, epsilon, relation):
+    found = random_allocation_delta(
+        noise_multiplier=sigma, batches=2, epsilon=epsilon, relation=relation
+    )
+    assert found == pytest.approx(two_batches(sigma, epsilon, relation), abs=1e-10, rel=1e-8)
+
+
+@pytest.mark.parametrize(("sigma", "batches"), [(0.5, 10), (0.4, 300), (1.0, 37)])
+def test_many_batches_by_importance_sampling(sigma, batches):
+    """P and Q are both sampled; the exact value must lie within 5 standard errors."""
+    epsilon, rng = 0.3, np.random.default_rng(11)
+    z = rng.standard_normal((20000, batches))
+    means = []
+    for shift in (1 / sigma, 0.0):
+        z[:, 0] += shift
+        means.append(np.exp(z / sigma - 1 / (2 * sigma**2)).mean(1))
+        z[:, 0] -= shift
+    estimates = {
+        "remove": np.maximum(1 - np.exp(epsilon) / means[0], 0),
+        "add": np.maximum(1 - np.exp(epsilon) * means[1], 0),
+    }
+    for relation, draws in estimates.items():
+        found = random_allocation_delta(
+            noise_multiplier=sigma, batches=batches, epsilon=epsilon, relation=relation
+        )
+        assert abs(found - draws.mean()) < 5 * draws.std() / np.sqrt(draws.size)
+
+
+def test_known_place_is_one_gaussian_release():
+    found = random_allocation_delta(noise_multiplier=0.7, batches=1, epsilon=[0.0, 1.0])
+    assert found == pytest.approx(gaussian_delta(mu=1 / 0.7, epsilon=[0.0, 1.0]), rel=1e-15)
+
+
+def test_more_batches_hide_more():
+    for relation in ("remove", "add"):
+        profile = [
+            random_allocation_delta(noise_multiplier=0.6, batches=t, epsilon=0.2, relation=relation)
+            for t in (1, 2, 3, 10, 100, 10000)
+        ]
+        assert np.all(np.diff(profile) < 0)
+
+
+def test_profile_falls_and_is_convex_in_its_threshold():
+    epsilon = np.log(np.linspace(1, 4, 7))
+    for relation in ("remove", "add"):
+        delta = random_allocation_delta(
+            noise_multiplier=0.5, batches=20, epsilon=epsilon, relation=relation
+        )
+        assert np.all(np.diff(delta) <= 0)
+        assert np.all(np.diff(delta, 2) >= -1e-11)
+
+
+def test_directions_agree_at_zero():
+    found = [
+        random_allocation_delta(noise_multiplier=0.5, batches=20, epsilon=0.0, relation=r)
+        for r in ("remove", "add")
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_finer_mesh_changes_nothing_that_is_promised():
+    for sigma, batches in ((0.7, 10000), (0.3, 50), (2.0, 10)):
+        coarse, fine = (
+            random_allocation_delta(noise_multiplier=sigma, batches=batches, epsilon=0.5, mesh=mesh)
+            for mesh in (2**15, 2**17)
+        )
+        assert coarse == pytest.approx(fine, abs=3e-10)
+
+
+def test_coarse_mesh_is_refused():
+    with pytest.raises(ArithmeticError, match="mesh"):
+        random_allocation_delta(noise_multiplier=0.5, batches=5000, epsilon=0.1, mesh=64)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"noise_multiplier": 0.0},
+        {"batches": 0},
+        {"batches": 2.5},
+        {"epsilon": -1.0},
+        {"epsilon": np.nan},
+        {"relation": "replace"},
+        {"mesh": 8},
+    ],
+)
+def test_bad_input(bad):
+    (name,) = bad
+    with pytest.raises(ValueError, match=name):
+        random_allocation_delta(**({"noise_multiplier": 1.0, "batches": 3, "epsilon": 1.0} | bad))
