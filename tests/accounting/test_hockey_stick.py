@@ -12,7 +12,7 @@ from dpdynamics.accounting.hockey_stick import hockey_stick_gaussian
 
 def _two_roots(mean, variance, epsilon):
     """N(mean, variance) against N(0, 1): the loss is a parabola."""
-    with mp.workdps(50):
+    with mp.workdps(150):
         m, r, e = mp.mpf(mean), mp.mpf(variance), mp.mpf(epsilon)
         a, b, c = (1 - 1 / r) / 2, m / r, -(m**2) / (2 * r) - mp.log(r) / 2 - e
         rest = b * b - 4 * a * c

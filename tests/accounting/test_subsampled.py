@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -82,7 +84,7 @@ def _one_step(noise, q, epsilon, relation):
         total = mp.mpf(0)
         crossings = [
             mp.findroot(gap, (a, b), solver="anderson", tol=1e-60, verify=False)
-            for a, b in zip(grid, grid[1:], strict=False)
+            for a, b in pairwise(grid)
             if gap(a) * gap(b) < 0
         ]
         for x in crossings:  # one sided: p - e^epsilon q changes sign once
@@ -289,7 +291,7 @@ def test_directions():
     # exchanging P and Q, from the profile at -epsilon
     back = _delta(1.0, 0.02, 500, -epsilons, "remove")
     np.testing.assert_allclose(
-        add, 1 - np.exp(epsilons) + np.exp(epsilons) * back, rtol=1e-8, atol=1e-12
+        add, 1 - np.exp(epsilons) + np.exp(epsilons) * back, rtol=1e-8, atol=1e-11
     )
     assert np.all(_delta(1.0, 0.02, 500, epsilons, "replace") > both)
 
