@@ -38,7 +38,7 @@ def fraction_array(name: str, value: ArrayLike) -> Array:
     """Return `value` as a float array in (0, 1)."""
     array = finite_array(name, value)
     if not np.all((array > 0) & (array < 1)):
-        raise ValueError(f"{name} must lie in (0, 1), got {value}")
+        raise ValueError(f"{name} must lie in (0, 1), got {value!r}")
     return array
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from dpdynamics.accounting import _least_cost, hidden_state_rdp, renyi_divergence_gaussian
+from dpdynamics.accounting import hidden_state_rdp, renyi_divergence_gaussian
+from dpdynamics.accounting.iteration import _least_cost
 
 PROBLEM = {
     "step_size": 0.3,
