@@ -1,6 +1,7 @@
 """The least noise that meets a privacy budget."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import exp, expm1, log, log1p, sqrt
 
 from scipy.optimize import brentq
@@ -62,29 +63,28 @@ def calibrate_noise_multiplier(
         raise ValueError(f"delta must be below {ever:g}, from where no noise is needed")
 
     def excess(log_noise: float) -> float:
-        laws = composed_laws(exp(log_noise), sampling_probability, steps, relation)
-        assert isinstance(laws, list)
-        return log(max(delta_upper_bound(laws, steps, epsilon), 1e-300)) - log(delta)
+        trial = [replace(law, noise_multiplier=exp(log_noise)) for law in laws]
+        return log(max(delta_upper_bound(trial, steps, epsilon), 1e-300)) - log(delta)
 
     # The central limit of the composition: mu = q sqrt(k (exp(1/noise^2) - 1)).
     reach = full * sampling_probability * sqrt(steps) * (2 if relation == "replace" else 1)
     guess = -log(log1p(reach**-2)) / 2
     low, high = _bracket(excess, guess)
-    root = float(brentq(excess, low, high, xtol=_SLACK / 4, rtol=1e-12))
-    step = _SLACK / 2
-    while excess(root) > 0:
+    root = float(brentq(excess, low, high, xtol=_SLACK, rtol=1e-12))
+    step = _SLACK
+    while excess(root) > -_SLACK:  # more than the rounding of an epsilon
         root, step = root + step, 2 * step
     return exp(root)
 
 
 def _bracket(excess: Callable[[float], float], guess: float) -> tuple[float, float]:
     """Step from the guess to the other side of the root of a decreasing function."""
-    step = 0.05
-    value = excess(guess)
     low = high = guess
-    while value > 0:
-        low, high = high, high + step
-        value, step = excess(high), 2 * step
-    while low == high or excess(low) <= 0:
-        low, high, step = low - step, low, 2 * step
+    step = 0.05
+    if excess(guess) > 0:
+        while excess(high := high + step) > 0:
+            low, step = high, 2 * step
+    else:
+        while excess(low := low - step) <= 0:
+            high, step = low, 2 * step
     return low, high

@@ -4,7 +4,8 @@ The law of one step is put on the points base + j h such that its profile is int
 of k steps lives on k base + i h; it is found by a Fourier transform of the law tilted by
 :math:`e^{cL}`, c the saddle point, so that tiny values of delta keep their relative accuracy. The
 mesh is laid through epsilon and, as the base is where a law concentrates on which little has been
-spent, through k base: then the error is a series in h from :math:`h^2` on, and is extrapolated away.
+spent, through k base: then the error is a series in h, from :math:`h^2` on, that is extrapolated
+away.
 
 Slower than the inversion by orders of magnitude, and needed only where few participations and
 little noise make the transform decay too slowly.

@@ -190,7 +190,7 @@ def hockey_stick_bent(
             values = np.exp(cumulants(z) - z * epsilon - height) / (z * (z + 1)) * direction
         return np.where(np.isfinite(values), values, np.inf)
 
-    scan = 0.125 * np.arange(480)
+    scan = np.arange(0, 60, 0.125, dtype=np.float64)
     end, angle = np.inf, 0.0
     for candidate in (0.0, pi / 6, -pi / 6):
         sizes = np.abs(integrand(scan, candidate))
@@ -199,7 +199,9 @@ def hockey_stick_bent(
             end, angle = (last, candidate) if last < end else (end, angle)
     previous, count = np.inf, 32
     while end < np.inf and count <= _MAX_NODES:
-        values = integrand(end / count * np.arange(count + 1.0), angle).imag * end / (count * pi)
+        values = (
+            integrand(np.arange(count + 1.0) * float(end / count), angle).imag * end / (count * pi)
+        )
         total = float(values.sum() - values[0] / 2)
         rounding = 1e-15 * (1 + abs(saddle.log_mgf) + abs(center * epsilon))
         error = abs(total - previous) + rounding * float(np.abs(values).sum())

@@ -69,11 +69,8 @@ class SubsampledStep:
             if np.abs(tilt.real).max() > 500:
                 shift = (tilt + weights).real.max(axis=1, keepdims=True)
             with np.errstate(under="ignore", divide="ignore"):
-                far = (
-                    np.exp(tilt + weights - shift)
-                    if shift.any()
-                    else np.exp(tilt) * np.exp(weights)
-                )
+                near = not shift.any()
+                far = np.exp(tilt) * np.exp(weights) if near else np.exp(tilt + weights - shift)
                 values = far @ np.exp(np.multiply.outer(loss, second)) / np.exp(weights).sum()
                 return np.asarray(steps * (np.log(values) + shift))
 
@@ -95,11 +92,8 @@ class SubsampledStep:
             return np.asarray(mixed - (1 - q) * np.expm1(epsilon) * ndtr(-u))
         # Both are the Gaussian profile at an amplified epsilon, as long as the losses reach it.
         if self.relation == "remove":
-            reached, other, factor = (
-                epsilon > self.base,
-                -np.expm1(epsilon),
-                np.full_like(epsilon, q),
-            )
+            reached, other = epsilon > self.base, -np.expm1(epsilon)
+            factor = np.full_like(epsilon, q)
             inner = np.where(reached, epsilon, 0.0)
             amplified = np.log(-np.expm1(self.base - inner)) + inner - np.log(q)
         else:
@@ -114,7 +108,7 @@ class SubsampledStep:
 
         The mass of a cell goes to its two ends such that P and Q keep theirs: the profile of the
         result interpolates the exact one, linearly in exp(epsilon). What this adds to the variance
-        is taken off again, by quadrature near the base, where the law may be narrower than the mesh.
+        is taken off again: by quadrature near the base, where the law may be narrower than a cell.
         Returns the first j and the masses under P, a few of which may be negative.
         """
         if self.relation == "remove":
