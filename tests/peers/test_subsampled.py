@@ -1,0 +1,103 @@
+"""Other accountants bracket ours, and close in as their mesh is refined."""
+
+import dp_accounting as dp
+import numpy as np
+import pytest
+from dp_accounting.pld import PLDAccountant, privacy_loss_distribution
+from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+
+from dpdynamics.accounting.calibration import calibrate_noise_multiplier
+from dpdynamics.accounting.subsampled import (
+    subsampled_gaussian_delta,
+    subsampled_gaussian_epsilon,
+)
+
+SETTINGS = [
+    (0.8, 0.01, 1000, 1e-5),
+    (1.0, 0.01, 10_000, 1e-5),
+    (2.0, 0.01, 1000, 1e-5),
+    (1.5, 0.04, 2250, 1e-5),
+    (0.5, 0.2, 3, 1e-2),
+    (5.0, 0.3, 200, 1e-8),
+]
+
+
+def _pld(noise, q, steps, mesh, pessimistic):
+    one = privacy_loss_distribution.from_gaussian_mechanism(
+        noise,
+        sampling_prob=q,
+        value_discretization_interval=mesh,
+        pessimistic_estimate=pessimistic,
+        use_connect_dots=pessimistic,
+    )
+    return one.self_compose(steps)
+
+
+@pytest.mark.parametrize(("noise", "q", "steps", "delta"), SETTINGS)
+def test_between_the_estimates_of_dp_accounting(noise, q, steps, delta):
+    epsilon = subsampled_gaussian_epsilon(
+        noise_multiplier=noise, sampling_probability=q, steps=steps, delta=delta
+    )
+    gaps = []
+    for mesh in (1e-3, 1e-4):
+        above = _pld(noise, q, steps, mesh, True).get_epsilon_for_delta(delta)
+        below = _pld(noise, q, steps, mesh, False).get_epsilon_for_delta(delta)
+        # its convolution truncates 1e-15 of the mass: a little slack
+        assert below <= epsilon * (1 + 1e-9) + 1e-9
+        assert above >= epsilon * (1 - 1e-7) - 1e-9
+        gaps.append(above - epsilon)
+    assert gaps[1] < gaps[0] / 20  # of second order in the mesh
+    assert gaps[1] < 2e-5 * max(epsilon, 1.0) * max(1.0, steps * 1e-4)
+
+
+@pytest.mark.parametrize(("noise", "q", "steps", "delta"), SETTINGS)
+def test_each_direction(noise, q, steps, delta):
+    pld = _pld(noise, q, steps, 1e-4, True)
+    epsilons = np.array([0.3, 1.0])
+    for relation, pmf in (("remove", pld._pmf_remove), ("add", pld._pmf_add)):
+        ours = subsampled_gaussian_delta(
+            noise_multiplier=noise,
+            sampling_probability=q,
+            steps=steps,
+            epsilon=epsilons,
+            relation=relation,
+        )
+        theirs = np.array([pmf.get_delta_for_epsilon(e) for e in epsilons])
+        np.testing.assert_allclose(theirs, ours, rtol=2e-3, atol=1e-13)
+        assert np.all(theirs >= ours * (1 - 1e-6) - 1e-13)
+
+
+@pytest.mark.parametrize(("noise", "q", "steps", "delta"), SETTINGS[:4])
+def test_between_the_bounds_of_prv(noise, q, steps, delta):
+    accountant = PRVAccountant(
+        prvs=PoissonSubsampledGaussianMechanism(noise_multiplier=noise, sampling_probability=q),
+        max_self_compositions=steps,
+        eps_error=0.01,
+        delta_error=delta * 1e-3,
+    )
+    low, _, high = accountant.compute_epsilon(delta=delta, num_self_compositions=[steps])
+    epsilon = subsampled_gaussian_epsilon(
+        noise_multiplier=noise,
+        sampling_probability=q,
+        steps=steps,
+        delta=delta,
+        relation="remove",
+    )
+    assert low <= epsilon <= high
+
+
+def test_calibration():
+    ours = calibrate_noise_multiplier(
+        epsilon=2.0, delta=1e-5, sampling_probability=0.01, steps=1000
+    )
+    theirs = dp.calibrate_dp_mechanism(
+        PLDAccountant,
+        lambda noise: dp.SelfComposedDpEvent(
+            dp.PoissonSampledDpEvent(0.01, dp.GaussianDpEvent(noise)), 1000
+        ),
+        2.0,
+        1e-5,
+        tol=1e-4,
+    )
+    assert ours <= theirs + 1e-6
+    assert theirs == pytest.approx(ours, abs=3e-4)
