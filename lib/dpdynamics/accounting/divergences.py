@@ -68,7 +68,7 @@ def renyi_divergence_gaussian(
     orders = np.asarray(order, dtype=np.float64)
     if not np.all((orders > 0) & (orders < np.inf) & (orders != 1)):
         raise ValueError(f"order must lie in (0, 1) or (1, inf), got {order!r}")
-    spectrum = _relative_spectrum(mean_p, cov_p, mean_q, cov_q)
+    spectrum = relative_spectrum(mean_p, cov_p, mean_q, cov_q)
     values = np.array([spectrum.renyi(a) for a in orders.ravel()]).reshape(orders.shape)
     return float(values) if values.ndim == 0 else values
 
@@ -85,7 +85,7 @@ def kl_divergence_gaussian(
     float
         In [0, inf).
     """
-    return _relative_spectrum(mean_p, cov_p, mean_q, cov_q).kullback_leibler()
+    return relative_spectrum(mean_p, cov_p, mean_q, cov_q).kullback_leibler()
 
 
 class _Spectrum(NamedTuple):
@@ -126,7 +126,7 @@ def _second_order(a: Array, b: Array, *, log_b: Array, weight: float) -> Array:
     return np.where(small, careful, np.log1p(a) - weight * log_b)
 
 
-def _relative_spectrum(
+def relative_spectrum(
     mean_p: ArrayLike, cov_p: Covariance, mean_q: ArrayLike, cov_q: Covariance
 ) -> _Spectrum:
     first = finite_array("mean_p", np.atleast_1d(mean_p), ndim=1)

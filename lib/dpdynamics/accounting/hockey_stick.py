@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, finite_array
-from .divergences import Covariance, _relative_spectrum
+from .divergences import Covariance, relative_spectrum
 from .gaussian import gaussian_delta
 from .inversion import Complex, hockey_stick_bent
 
@@ -60,7 +60,7 @@ def hockey_stick_gaussian(
     0.25
     """
     epsilons = finite_array("epsilon", epsilon)
-    spectrum = _relative_spectrum(mean_p, cov_p, mean_q, cov_q)
+    spectrum = relative_spectrum(mean_p, cov_p, mean_q, cov_q)
     apart = spectrum.excess != 0
     e, squares = spectrum.excess[apart], spectrum.squares[apart]
     common = spectrum.rest + float(spectrum.squares[~apart].sum())
