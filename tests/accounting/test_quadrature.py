@@ -140,3 +140,16 @@ def test_a_mass_far_from_the_centre_is_found_or_refused():
     near = norm(1e3 + 0.5, 1).logpdf
     check(far, near, 2.0, 0.25)
     check(far, near, 2.0, 0.25, center=1e3)
+
+
+@pytest.mark.parametrize("width", [0.5, 1.25, 4.0])
+@pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
+def test_kinks_converge_slowly_but_are_never_infinite(width: float, order: float) -> None:
+    """Two Laplace laws: the integrand is log-linear, with two kinks."""
+    p, q = stats.laplace(1, width).logpdf, stats.laplace(0, width).logpdf
+    b, s = width, order - 1
+    right = order * np.exp(s / b) + s * np.exp(-order / b)
+    exact = np.log(right / (order + s)) / s
+    assert renyi_divergence_quadrature(p, q, order, rtol=1e-5).value == pytest.approx(
+        exact, rel=1e-4
+    )
