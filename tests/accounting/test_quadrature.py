@@ -146,7 +146,7 @@ def test_a_mass_far_from_the_centre_is_found_or_refused():
 @pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
 def test_kinks_converge_slowly_but_are_never_infinite(width: float, order: float) -> None:
     """Two Laplace laws: the integrand is log-linear, with two kinks."""
-    p, q = stats.laplace(1, width).logpdf, stats.laplace(0, width).logpdf
+    p, q = laplace(1, width).logpdf, laplace(0, width).logpdf
     b, s = width, order - 1
     right = order * np.exp(s / b) + s * np.exp(-order / b)
     exact = np.log(right / (order + s)) / s
