@@ -64,8 +64,8 @@ def rdp_to_epsilon(
 
     References
     ----------
-    Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12;
-    "mironov" is claim wang2026.lemD.2 and Mironov (2017), Proposition 3.
+    Balle, Barthe, Gaboardi, Hsu and Sato (2020), Theorem 21; Canonne, Kamath and Steinke (2020),
+    Proposition 12; "mironov" is claim wang2026.lemD.2 and Mironov (2017), Proposition 3.
 
     Examples
     --------
@@ -356,7 +356,8 @@ def profile_to_rdp(
     ----------
     profile : callable
         Maps an array of epsilon > 0 to :math:`\delta_{P|Q}(\varepsilon) =
-        \int(p-e^\varepsilon q)_+` of the same shape, in [0, 1] and decreasing.
+        \int(p-e^\varepsilon q)_+` of the same shape, in [0, 1] and decreasing. It is evaluated
+        from epsilon = 1e-24 up to 1e6, where ``np.exp(epsilon)`` overflows: cap the exponent.
     orders : number or array
         a, in (1, inf).
     reverse : callable, optional
