@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from dpdynamics.dynamics import euler_maruyama, first_two_moments
+from dpdynamics.dynamics import euler_maruyama, first_two_moments, ornstein_uhlenbeck_moments
 
 REPLICATES, DIMENSION, STEPS, SIGMA = 200, 1024, 1000, 0.2
 VARIANCE = SIGMA**2 / 2 * -np.expm1(-2)
@@ -20,6 +20,11 @@ def bench_diffrax_with_numpy():
 def bench_diffrax_with_torch():
     """The same with a drift in torch."""
     return _compared("torch and diffrax", "torch", _diffrax(), rounds=5, target=1.4)
+
+
+def bench_diffrax_with_the_kernel():
+    """Compiled with numba; its increments are signs, right for moments and not for paths."""
+    return _compared("kernel and diffrax", "kernel", _diffrax(), rounds=5, target=6)
 
 
 def bench_torchsde():
@@ -49,6 +54,9 @@ def _compared(name, backend, theirs, rounds, target):
 
 
 def _ours(backend):
+    if backend == "kernel":
+        return _compiled()
+
     def run(seed):
         ensemble = euler_maruyama(
             lambda t, x: -x,
@@ -63,6 +71,18 @@ def _ours(backend):
         )
         return ensemble.values[-1, 1]
 
+    return run
+
+
+def _compiled():
+    def run(seed):
+        start, rng = np.zeros((REPLICATES, DIMENSION)), np.random.default_rng(seed)
+        ensemble = ornstein_uhlenbeck_moments(
+            start, [0.0, 1.0], rate=1.0, diffusion=SIGMA, rng=rng, max_step=1 / STEPS
+        )
+        return ensemble.values[-1, 1]
+
+    run(0)  # compile
     return run
 
 

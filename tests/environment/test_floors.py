@@ -77,14 +77,23 @@ def test_the_floor_test_can_fail(tmp_path: Path, file: str, text: str, broken: l
     assert broken_floors(tmp_path) == [f"{file}: imports {room}" for room in broken]
 
 
+OPTIONAL = {"numba"}  # imported inside the one function that needs it, `_kernel` in compiled.py
+
+
 def test_the_library_imports_only_its_dependencies() -> None:
     foreign = set()
     for file in PACKAGE.rglob("*.py"):
         dotted = ".".join(["dpdynamics", *file.relative_to(PACKAGE).parts[:-1]])
         modules = imported_modules(ast.parse(file.read_text("utf-8")), dotted)
-        names = {module.split(".")[0] for module in modules} - allowed_imports()
+        names = {module.split(".")[0] for module in modules} - allowed_imports() - OPTIONAL
         foreign |= {f"{file.relative_to(PACKAGE).as_posix()}: {name}" for name in names}
     assert sorted(foreign) == []
+
+
+def test_what_is_optional_is_imported_late() -> None:
+    for file in PACKAGE.rglob("*.py"):
+        top = [n for n in ast.parse(file.read_text("utf-8")).body if isinstance(n, ast.Import)]
+        assert not {alias.name for node in top for alias in node.names} & OPTIONAL, file
 
 
 def code_lines(text: str) -> int:

@@ -3,12 +3,16 @@
 Stochastic differential equations in general: ensembles of paths, exact moments of linear equations
 and recursions, expectations in one dimension without Monte Carlo, and how far an optimiser is from
 its equation. Noisy SGD on least squares: the optimiser on ensembles, exact recursions for its
-moments, its homogenised diffusion with the risk curve and its three parts, the Gaussian law, the
-Volterra equations, stationary values and paths; releases of two runs that differ in one record.
+moments, its homogenised diffusion with the risk curve and its three parts, the Gaussian law,
+fluctuations of quadratics, exact moments for isotropic features, the Volterra equations,
+stationary values and paths; releases of two runs that differ in one record.
 Second floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 """
 
+from .compiled import ornstein_uhlenbeck_moments
+from .fluctuations import Backward, Fluctuations, backward_quadratics, fluctuations
 from .homogenized import Law, Parts, RiskCurve, gradient_flow, law, risk_curve
+from .isotropic import IsotropicMoments, isotropic_hsgd, isotropic_sgd
 from .kolmogorov import Expectations, chain_expectation, diffusion_expectation, gaussian_kernel
 from .linear import (
     Moments,
@@ -40,10 +44,13 @@ from .volterra import risk_curve_volterra, solve_volterra, volterra_kernels
 from .weak_errors import WeakErrors, weak_error
 
 __all__ = [
+    "Backward",
     "Ensemble",
     "Expectations",
     "ExpectedRisks",
+    "Fluctuations",
     "GaussianLaw",
+    "IsotropicMoments",
     "Law",
     "Moments",
     "Parts",
@@ -54,17 +61,21 @@ __all__ = [
     "Transition",
     "WeakErrors",
     "average_iterate",
+    "backward_quadratics",
     "chain_expectation",
     "coarsen",
     "conditional_law",
     "diffusion_expectation",
     "euler_maruyama",
     "first_two_moments",
+    "fluctuations",
     "gaussian_kernel",
     "gaussian_moment_recursion",
     "gradient_flow",
     "hsgd_paths",
+    "isotropic_hsgd",
     "isotropic_risk",
+    "isotropic_sgd",
     "last_iterate",
     "law",
     "linear_recursion",
@@ -73,6 +84,7 @@ __all__ = [
     "linear_sde_moments",
     "noisy_sgd",
     "one_step_moments",
+    "ornstein_uhlenbeck_moments",
     "risk_curve",
     "risk_curve_volterra",
     "several_iterates",

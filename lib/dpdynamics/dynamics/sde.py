@@ -113,7 +113,7 @@ def euler_maruyama(
     start = finite_array("x0", x0, ndim=2)
     if start.size == 0:
         raise ValueError(f"x0 must not be empty, got shape {start.shape}")
-    grid = _grid(times, max_step, substeps)
+    grid = time_grid(times, max_step, substeps)
     count = sum(pieces for _, _, pieces in grid)
     scheme = Euler(drift, diffusion, space, start.shape, noise_dimension)
     noise: Iterator[Any]
@@ -192,7 +192,7 @@ class Euler:
             raise ValueError(f"drift, diffusion: a state is not finite at time {t + h:.6g}")
 
 
-def _grid(
+def time_grid(
     times: ArrayLike, max_step: float | None, substeps: int
 ) -> list[tuple[float, float, int]]:
     """Start, step and number of steps of each interval between the times."""
