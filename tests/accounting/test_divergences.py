@@ -291,3 +291,46 @@ def test_bad_arguments_are_named(name, change):
 def test_bad_structures_are_named(name, arguments):
     with pytest.raises(ValueError, match=name):
         DiagonalPlusLowRank(*arguments)
+
+
+def exact_low_rank(gap, p, q, order):
+    """The divergence of two structured covariances with one diagonal, in 60 digits."""
+    with mpmath.workdps(60):
+        a, base = mpmath.mpf(order), [mpmath.mpf(b) for b in p.diagonal.tolist()]
+        columns = [*p.factors.T.tolist(), *q.factors.T.tolist(), gap.tolist()]
+        columns = [[mpmath.mpf(x) for x in column] for column in columns]
+
+        def product(u, v):
+            return mpmath.fsum(x * y / b for x, y, b in zip(u, v, base, strict=True))
+
+        rank = len(columns) - 1
+        gram = mpmath.matrix([[product(u, v) for v in columns[:-1]] for u in columns[:-1]])
+        along = mpmath.matrix([product(u, columns[-1]) for u in columns[:-1]])
+
+        def core(of_p, of_q):
+            result, half = mpmath.zeros(rank), rank // 2
+            result[:half, :half] = of_p * mpmath.matrix(p.core.tolist())
+            result[half:, half:] = of_q * mpmath.matrix(q.core.tolist())
+            return result
+
+        def log_det(middle):
+            return mpmath.log(mpmath.det(mpmath.eye(rank) + middle * gram))
+
+        mixed = core(1 - a, a)
+        inverse = mpmath.lu_solve(mpmath.eye(rank) + gram * mixed, along)
+        means = a / 2 * (product(columns[-1], columns[-1]) - (along.T * mixed * inverse)[0])
+        log_dets = (1 - a) * log_det(core(1, 0)) + a * log_det(core(0, 1)) - log_det(mixed)
+        return float(means + log_dets / (2 * (a - 1)))
+
+
+@pytest.mark.parametrize(("order", "rtol"), [(1.5, 1e-13), (1 + 1e-7, 1e-10)])
+@pytest.mark.parametrize("size", [1e-2, 1e-4])
+def test_a_thousand_coordinates_against_sixty_digits(order, rtol, size) -> None:
+    rng = np.random.default_rng(0)
+    base, laws = rng.uniform(0.5, 2, 1000), []
+    for record in rng.standard_normal((2, 1000)):
+        core = size * np.array([[1e-4 * (base @ record**2), -1e-2], [-1e-2, 0.0]])
+        laws.append(DiagonalPlusLowRank(base, np.stack([record, base * record], axis=1), core))
+    gap, (p, q) = 1e-3 * rng.standard_normal(1000), laws
+    found = renyi_divergence_gaussian(gap, p, np.zeros(1000), q, order)
+    assert found == pytest.approx(exact_low_rank(gap, p, q, order), rel=rtol)
