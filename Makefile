@@ -87,7 +87,7 @@ lab: $(READY) ## open the chapters in JupyterLab
 test: $(READY) $(VENV)/.peers ## run everything: notebooks, library, ledger, site, environment
 	@tools/install_chromium.sh
 	@$(MAKE) --no-print-directory site
-	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile \
+	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --max-worker-restart 0 \
 	  $(if $(wildcard tests/nbval_verdicts.py),-p nbval_verdicts) \
 	  --nbval --nbval-current-env notebooks tests
 

@@ -1,3 +1,5 @@
+from math import exp, log1p
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,9 +45,24 @@ def test_published_values(epsilon, delta, q, steps, value, tolerance):
 )
 def test_within_the_budget_and_tight(epsilon, delta, q, steps, relation):
     arguments = {"sampling_probability": q, "steps": steps, "relation": relation}
+    if relation == "add" and delta >= 1 - exp(epsilon) * (1 - q) ** steps:
+        with pytest.raises(ValueError, match="delta must be below"):
+            calibrate_noise_multiplier(epsilon=epsilon, delta=delta, **arguments)
+        return
     noise = calibrate_noise_multiplier(epsilon=epsilon, delta=delta, **arguments)
     assert _epsilon(noise, q, steps, delta, relation) <= epsilon
     assert _epsilon(noise * (1 - 1e-6), q, steps, delta, relation) > epsilon
+
+
+def test_where_adding_a_record_needs_no_noise():
+    """Nothing is seen of a record that may have sat out, up to exp(epsilon)."""
+    arguments = {"delta": 1e-3, "sampling_probability": 0.01, "steps": 322}
+    limit = -322 * log1p(-0.01) + log1p(-1e-3)
+    with pytest.raises(ValueError, match="delta must be below"):
+        calibrate_noise_multiplier(epsilon=limit + 1e-9, relation="add", **arguments)
+    noise = calibrate_noise_multiplier(epsilon=limit - 0.1, relation="add", **arguments)
+    assert _epsilon(noise, 0.01, 322, 1e-3, "add") <= limit - 0.1
+    assert calibrate_noise_multiplier(epsilon=limit + 1, relation="remove", **arguments) > 0.1
 
 
 def test_an_extreme_budget():

@@ -40,8 +40,9 @@ def calibrate_noise_multiplier(
     Raises
     ------
     ValueError
-        If an argument is out of range, or if `delta` is met without noise, being at least the
-        probability :math:`1-(1-q)^k` of taking part at all.
+        If an argument is out of range, or if `delta` is met without noise: from the probability
+        :math:`1-(1-q)^k` of taking part at all, and for ``"add"`` from
+        :math:`1-e^\varepsilon(1-q)^k`.
     ArithmeticError
         If the accuracy is not reached.
 
@@ -58,9 +59,10 @@ def calibrate_noise_multiplier(
     laws = composed_laws(1.0, sampling_probability, steps, relation)
     if isinstance(laws, float):  # mu at a noise multiplier of one
         return laws * full * (1 + _SLACK)
-    ever = -expm1(steps * log1p(-sampling_probability))
-    if delta >= ever:
-        raise ValueError(f"delta must be below {ever:g}, from where no noise is needed")
+    never = steps * log1p(-sampling_probability)  # logarithm of the chance of no part at all
+    noiseless = max(0.0, -expm1(never + (epsilon if relation == "add" else 0.0)))
+    if delta >= noiseless:
+        raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
 
     def excess(log_noise: float) -> float:
         trial = [replace(law, noise_multiplier=exp(log_noise)) for law in laws]
@@ -81,10 +83,15 @@ def _bracket(excess: Callable[[float], float], guess: float) -> tuple[float, flo
     """Step from the guess to the other side of the root of a decreasing function."""
     low = high = guess
     step = 0.05
-    if excess(guess) > 0:
-        while excess(high := high + step) > 0:
-            low, step = high, 2 * step
-    else:
-        while excess(low := low - step) <= 0:
-            high, step = low, 2 * step
-    return low, high
+    rising = excess(guess) > 0
+    while step < 700:  # the noise multiplier stays a float
+        if rising:
+            low, high = high, high + step
+            if excess(high) <= 0:
+                return low, high
+        else:
+            low, high = low - step, low
+            if excess(low) > 0:
+                return low, high
+        step *= 2
+    raise ArithmeticError("no noise multiplier in the range of floats meets the budget")
