@@ -1,15 +1,17 @@
-"""The risk curve against trapezoidal quadrature of the Volterra equations.
+"""The risk curve against quadrature of the Volterra equations, and against diffrax.
 
 The quadrature gets the distinct eigenvalues only, as the library does; its result is checked to
-agree with ours to its own accuracy, which is far below ours.
+agree with ours to its own accuracy, which is far below ours. diffrax solves the d equations of the
+variances; its tolerance is the largest that gives the error asked for, in half decades.
 """
 
+import os
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 
-from dpdynamics.dynamics import risk_curve, risk_curve_volterra
+from dpdynamics.dynamics import law, risk_curve, risk_curve_volterra
 from dpdynamics.problems import literal_preset, theory_preset
 
 
@@ -47,3 +49,99 @@ def bench_theory():
     """A thousand distinct eigenvalues."""
     setting = theory_preset(np.random.default_rng(0), 1000)
     return _measure("theory", setting, 501, target=300, repeats=1)
+
+
+def bench_diffrax_literal():
+    """Theirs at an error of 1e-8, ours at rounding."""
+    return _against_diffrax("literal", literal_preset(np.random.default_rng(0)), 1e-8, target=3)
+
+
+def bench_diffrax_theory():
+    """Nearly equal errors: theirs 1e-13, ours at rounding."""
+    setting = theory_preset(np.random.default_rng(0), 1000)
+    return _against_diffrax("theory", setting, 1e-13, target=3)
+
+
+def bench_diffrax_theory_coarse():
+    """Theirs at an error of 1e-8: smooth and not stiff, all that an explicit method could wish."""
+    setting = theory_preset(np.random.default_rng(0), 1000)
+    return _against_diffrax("theory", setting, 1e-8, target=3)
+
+
+def _against_diffrax(name, setting, accuracy, target, nodes=501, rounds=15):
+    times = np.linspace(0, setting.horizon, nodes)
+    arguments = setting.problem, setting.x0, setting.schedule, setting.noise_scale, times
+    gaussian = law(*arguments)  # by d exponentials: no collocation in it
+    squares = (gaussian.mean - setting.problem.truth) ** 2 + gaussian.variance
+    exact = (squares @ setting.problem.eigenvalues + setting.problem.label_variance) / 2
+
+    def error(curve):
+        return np.abs(curve / exact - 1).max()
+
+    if not error(risk_curve(*arguments).population) < min(accuracy, 1e-13):
+        raise ValueError(f"our risk curve is wrong by {error(risk_curve(*arguments).population)}")
+    solve = _diffrax(setting, times)
+    for rtol in 10.0 ** -np.arange(6, 16, 0.5):
+        reached = error(solve(rtol))  # the first compiles
+        if reached <= accuracy:
+            break
+    else:
+        raise ValueError(f"diffrax does not reach {accuracy}, only {reached}")
+    ours, theirs = [], []
+    runs = (lambda: risk_curve(*arguments), ours), (lambda: solve(rtol), theirs)
+    for _ in range(rounds):
+        for function, taken in runs:
+            for _ in range(4):
+                start = perf_counter()
+                function()
+                taken.append(perf_counter() - start)
+    return {
+        "name": f"risk curve, {name}, Tsit5 of diffrax at {reached:.0e}",
+        "ours_s": median(ours),
+        "theirs_s": median(theirs),
+        "ratio": median(theirs) / median(ours),
+        "target": target,
+    }
+
+
+def _diffrax(setting, times):
+    """The compiled solver; one thread, float64, saving nothing but the risk."""
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ.setdefault("XLA_FLAGS", flags)
+    import diffrax
+    import jax
+    import jax.numpy as jnp
+
+    problem, rate = setting.problem, float(setting.schedule(0.0))
+    with jax.enable_x64(True):
+        eigenvalues, curvature = jnp.asarray(problem.eigenvalues), jnp.asarray(problem.curvature)
+        start = jnp.asarray(setting.x0 - problem.fixed_point)
+        offset = jnp.asarray(problem.fixed_point - problem.truth)
+        saved, zero = jnp.asarray(times), jnp.zeros(problem.dimension)
+
+        def risk(t, variance, args):
+            flow = offset + jnp.exp(-rate * curvature * t) * start
+            return (eigenvalues @ (flow**2 + variance) + problem.label_variance) / 2
+
+        def slope(t, variance, args):
+            noise = 2 * risk(t, variance, args) * eigenvalues + setting.noise_scale**2
+            return rate**2 / problem.dimension * noise - 2 * rate * curvature * variance
+
+        @jax.jit
+        def solve(variance, rtol):
+            return diffrax.diffeqsolve(
+                diffrax.ODETerm(slope),
+                diffrax.Tsit5(),
+                0.0,
+                saved[-1],
+                dt0=None,
+                y0=variance,
+                saveat=diffrax.SaveAt(ts=saved, fn=risk),
+                stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-2 * rtol),
+            ).ys
+
+    def run(rtol):
+        with jax.enable_x64(True):
+            return np.asarray(solve(zero, rtol))
+
+    return run

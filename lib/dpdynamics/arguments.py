@@ -1,7 +1,10 @@
-"""Checks of arguments, written once: each returns the clean value or raises ValueError."""
+"""Checks of arguments and the form of results, written once.
+
+A check returns the clean value or raises ValueError.
+"""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,11 +37,27 @@ def nonnegative_array(name: str, value: ArrayLike, ndim: int | None = None) -> A
     return array
 
 
+def positive_array(name: str, value: ArrayLike) -> Array:
+    """Return `value` as a finite float array of positive entries."""
+    array = finite_array(name, value)
+    if np.any(array <= 0):
+        raise ValueError(f"{name} must be positive, got a minimum of {array.min()}")
+    return array
+
+
 def fraction_array(name: str, value: ArrayLike) -> Array:
     """Return `value` as a float array in (0, 1)."""
     array = finite_array(name, value)
     if not np.all((array > 0) & (array < 1)):
         raise ValueError(f"{name} must lie in (0, 1), got {value!r}")
+    return array
+
+
+def orders_array(name: str, value: ArrayLike) -> Array:
+    """Return `value` as a float array in (1, inf)."""
+    array = finite_array(name, value)
+    if np.any(array <= 1):
+        raise ValueError(f"{name} must lie in (1, inf), got {value!r}")
     return array
 
 
@@ -95,3 +114,14 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
     return value
+
+
+def plain(values: Array) -> float | Array:
+    """Return an array without axes as a float, and any other as it is."""
+    return float(values) if values.ndim == 0 else values
+
+
+def elementwise(function: Callable[[float], float], array: Array) -> float | Array:
+    """Apply a function of one number to every entry; a float for an array without axes."""
+    values = [function(x) for x in array.ravel().tolist()]
+    return plain(np.array(values, dtype=np.float64).reshape(array.shape))

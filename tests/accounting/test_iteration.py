@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from dpdynamics.accounting import hidden_state_rdp, renyi_divergence_gaussian
+from dpdynamics.accounting import gaussian_delta, hidden_state_rdp, renyi_divergence_gaussian
 from dpdynamics.accounting.iteration import _least_cost
 
 PROBLEM = {
@@ -110,7 +110,7 @@ def test_projected_chain_stays_below():
         np.diff(ndtr((borders - states[:, None] - drift) / std), axis=1) for drift in (shift, 0.0)
     ]
     start = np.eye(states.size)[0]
-    ratios = []
+    ratios, profiles = [], []
     for steps in (1, 3, 10, 100):
         p, q = (projected_chain(kernel, start, steps) for kernel in kernels)
         exact = np.log(np.sum(p**2 / q))
@@ -124,8 +124,12 @@ def test_projected_chain_stays_below():
             diameter=diameter,
         )
         ratios.append(exact / bound)
+        for epsilon in (-0.3, 0.0, 0.2, 0.5, 1.0):
+            both = [np.maximum(x - np.exp(epsilon) * y, 0).sum() for x, y in ((p, q), (q, p))]
+            profiles.append(max(both) / gaussian_delta(mu=np.sqrt(bound), epsilon=epsilon))
     assert max(ratios) < 1
     assert min(ratios) > 0.05  # the bound is of the right size
+    assert 1 - 1e-6 < max(profiles) < 1 + 1e-12  # the tradeoff form; one step attains it
 
 
 def by_general_optimiser(shifts, c, diameter):

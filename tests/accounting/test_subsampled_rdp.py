@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accounting.subsampled_reference import exact_rdp, exact_rdp_whole
 from dpdynamics.accounting import gaussian_rdp, subsampled_gaussian_rdp
 from dpdynamics.accounting.quadrature import renyi_divergence_quadrature
-from subsampled_reference import exact_rdp, exact_rdp_whole
 
 # (sampling probability, noise multiplier, order): dp-accounting's own list for its test against
 # multiprecision (rdp_privacy_accountant_test.py), there to 1e-4 of ln A.

@@ -18,8 +18,8 @@ from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
 from opacus.accountants import RDPAccountant as OpacusAccountant
 from opacus.accountants.analysis.rdp import compute_rdp, get_privacy_spent
 
+from accounting.subsampled_reference import exact_rdp, exact_rdp_whole
 from dpdynamics.accounting import subsampled_gaussian_rdp
-from subsampled_reference import exact_rdp, exact_rdp_whole
 
 CASES = [(1e-3, 0.6), (0.01, 1.0), (0.01, 2.5), (0.04, 1.5), (0.1, 5.0), (0.9, 3.0)]
 

@@ -21,7 +21,16 @@ from numpy.polynomial import Legendre
 from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp
 
-from ..arguments import Array, finite_array, fraction_array, nonnegative_array, one_of, positive
+from ..arguments import (
+    Array,
+    finite_array,
+    fraction_array,
+    nonnegative_array,
+    one_of,
+    orders_array,
+    plain,
+    positive,
+)
 from .roots import monotone_root
 
 CONVERSIONS = ("tight", "mironov")
@@ -76,8 +85,7 @@ def rdp_to_epsilon(
     a, divergences = _curve(orders, rdp)
     log_delta = np.log(fraction_array("delta", delta))[..., None]
     certified = divergences + (_log_constant(a, conversion) - log_delta) / (a - 1)
-    values = np.maximum(certified.min(axis=-1), 0.0)
-    return float(values) if values.ndim == 0 else values
+    return plain(np.maximum(certified.min(axis=-1), 0.0))
 
 
 def rdp_to_delta(
@@ -90,13 +98,10 @@ def rdp_to_delta(
 
     Parameters
     ----------
-    orders : (k,) array
-        a, in (1, inf).
-    rdp : (..., k) array
-        Divergences at these orders, in [0, inf].
+    orders, rdp, conversion
+        As in `rdp_to_epsilon`.
     epsilon : number or array
         In [0, inf); broadcast against the leading axes of `rdp`.
-    conversion : {"tight", "mironov"}
 
     Returns
     -------
@@ -111,8 +116,7 @@ def rdp_to_delta(
     a, divergences = _curve(orders, rdp)
     excess = divergences - nonnegative_array("epsilon", epsilon)[..., None]
     log_delta = (a - 1) * excess + _log_constant(a, conversion)
-    values = np.exp(np.minimum(log_delta.min(axis=-1), 0.0))
-    return float(values) if values.ndim == 0 else values
+    return plain(np.exp(np.minimum(log_delta.min(axis=-1), 0.0)))
 
 
 def zcdp_to_epsilon(
@@ -168,7 +172,7 @@ def zcdp_to_epsilon(
         start = np.log(np.minimum(goal, 1) / 2) - np.log1p(r) / 2
         log_s = monotone_root(_log_delta_shortfall, start, start + 1, r, goal)
         values[seen] = np.maximum(_zcdp_epsilon(log_s, r), 0.0)
-    return float(values) if values.ndim == 0 else values
+    return plain(values)
 
 
 def zcdp_to_delta(
@@ -181,11 +185,10 @@ def zcdp_to_delta(
 
     Parameters
     ----------
-    rho : number or array
-        In [0, inf).
+    rho, conversion
+        As in `zcdp_to_epsilon`.
     epsilon : number or array
         In [0, inf); broadcast against `rho`.
-    conversion : {"tight", "mironov"}
 
     Returns
     -------
@@ -211,7 +214,7 @@ def zcdp_to_delta(
         log_s = monotone_root(_zcdp_epsilon_excess, start, start + 1, r, e)
         s = np.exp(log_s)
         values[seen] = np.exp(-r * s**2) / (1 + s)
-    return float(values) if values.ndim == 0 else values
+    return plain(values)
 
 
 def epsilon_to_zcdp(
@@ -228,9 +231,8 @@ def epsilon_to_zcdp(
     ----------
     epsilon : number or array
         In [0, inf).
-    delta : number or array
-        In (0, 1); broadcast against `epsilon`.
-    conversion : {"tight", "mironov"}
+    delta, conversion
+        As in `zcdp_to_epsilon`.
 
     Returns
     -------
@@ -251,8 +253,8 @@ def epsilon_to_zcdp(
     else:
         start = np.log(np.minimum(goal, 1) / 2) - np.log1p(epsilon_)
         log_s = monotone_root(_budget_excess, start, start + 1, goal, epsilon_)
-        values = np.asarray(_budget_rho(log_s, goal))
-    return float(values) if values.ndim == 0 else values
+        values = _budget_rho(log_s, goal)
+    return plain(values)
 
 
 def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
@@ -294,7 +296,7 @@ def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
     near = np.log1p(2 * np.sinh(a * x / 2) * np.sinh((a - 1) * x / 2) / np.cosh(x / 2))
     far = e + np.log1p(expit(-e) * np.expm1(-2 * (a - 1) * e)) / (a - 1)
     values = np.where(small, near / (a - 1), far)
-    return float(values) if values.ndim == 0 else values
+    return plain(values)
 
 
 def pure_to_zcdp(*, epsilon: ArrayLike) -> float | Array:
@@ -331,8 +333,7 @@ def pure_to_zcdp(*, epsilon: ArrayLike) -> float | Array:
     0.462117
     """
     e = nonnegative_array("epsilon", epsilon)
-    values = np.asarray(e * np.tanh(e / 2))
-    return float(values) if values.ndim == 0 else values
+    return plain(e * np.tanh(e / 2))
 
 
 def profile_to_rdp(
@@ -396,7 +397,7 @@ def profile_to_rdp(
         down = _log_laplace("reverse", backward, -order, rtol)
         log_integral = np.logaddexp(up, down) + np.log(order) + np.log(order - 1)
         values[index] = np.logaddexp(0.0, log_integral) / (order - 1)
-    return float(values) if values.ndim == 0 else values
+    return plain(values)
 
 
 def tradeoff_to_delta(
@@ -442,8 +443,7 @@ def tradeoff_to_delta(
     with np.errstate(over="ignore"):
         scale = np.minimum(np.exp(e), np.finfo(float).max)
         gains = 1 - scale * first - second
-    values = np.maximum(gains.max(axis=-1), 0.0)
-    return float(values) if values.ndim == 0 else values
+    return plain(np.maximum(gains.max(axis=-1), 0.0))
 
 
 def profile_to_tradeoff(
@@ -490,14 +490,13 @@ def profile_to_tradeoff(
     with np.errstate(over="ignore"):
         scale = np.minimum(np.exp(e), np.finfo(float).max)
         curves = np.maximum(1 - d - scale * a, (1 - d - a) / scale)
-    values = np.maximum(curves.max(axis=-1), 0.0)
-    return float(values) if values.ndim == 0 else values
+    return plain(np.maximum(curves.max(axis=-1), 0.0))
 
 
 def _orders(orders: ArrayLike) -> Array:
-    a = finite_array("orders", orders)
-    if a.size == 0 or np.any(a <= 1):
-        raise ValueError(f"orders must lie in (1, inf), got {orders!r}")
+    a = orders_array("orders", orders)
+    if a.size == 0:
+        raise ValueError("orders must not be empty")
     return a
 
 

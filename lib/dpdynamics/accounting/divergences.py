@@ -13,27 +13,19 @@ infinite as soon as one :math:`1 + (1-\alpha)e_i\le0`, that is when :math:`\alph
 formed from ln(1 + x) - x: small divergences keep all their digits.
 """
 
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
-from ..arguments import Array, finite_array, vector
+from ..arguments import Array, elementwise, finite_array, vector
 from .covariances import DiagonalPlusLowRank, symmetric
 from .remainders import log1p_minus
 
 Covariance = ArrayLike | DiagonalPlusLowRank
 
 
-@overload
-def renyi_divergence_gaussian(
-    mean_p: ArrayLike, cov_p: Covariance, mean_q: ArrayLike, cov_q: Covariance, order: float
-) -> float: ...
-@overload
-def renyi_divergence_gaussian(
-    mean_p: ArrayLike, cov_p: Covariance, mean_q: ArrayLike, cov_q: Covariance, order: ArrayLike
-) -> float | Array: ...
 def renyi_divergence_gaussian(
     mean_p: ArrayLike, cov_p: Covariance, mean_q: ArrayLike, cov_q: Covariance, order: ArrayLike
 ) -> float | Array:
@@ -68,9 +60,7 @@ def renyi_divergence_gaussian(
     orders = np.asarray(order, dtype=np.float64)
     if not np.all((orders > 0) & (orders < np.inf) & (orders != 1)):
         raise ValueError(f"order must lie in (0, 1) or (1, inf), got {order!r}")
-    spectrum = relative_spectrum(mean_p, cov_p, mean_q, cov_q)
-    values = np.array([spectrum.renyi(a) for a in orders.ravel()]).reshape(orders.shape)
-    return float(values) if values.ndim == 0 else values
+    return elementwise(relative_spectrum(mean_p, cov_p, mean_q, cov_q).renyi, orders)
 
 
 def kl_divergence_gaussian(
@@ -121,9 +111,10 @@ class _Spectrum(NamedTuple):
 
 def _second_order(a: Array, b: Array, *, log_b: Array, weight: float) -> Array:
     """Return ln(1 + a) - weight ln(1 + b) for a = weight b, free of cancellation."""
-    small = np.maximum(np.abs(a), np.abs(b)) <= 0.5
-    careful = log1p_minus(np.where(small, a, 0.0)) - weight * log1p_minus(np.where(small, b, 0.0))
-    return np.where(small, careful, np.log1p(a) - weight * log_b)
+    both = np.stack([a, b])
+    small = np.abs(both).max(axis=0) <= 0.5
+    of_a, of_b = log1p_minus(np.where(small, both, 0.0))
+    return np.where(small, of_a - weight * of_b, np.log1p(a) - weight * log_b)
 
 
 def relative_spectrum(
@@ -139,7 +130,7 @@ def relative_spectrum(
             return _Spectrum(p / q, (p - q) / q, gap**2 / q, 0.0)
         return _dense_spectrum(gap, _matrix(p), _matrix(q))
     low_p, low_q = _low_rank(p), _low_rank(q)
-    if low_p and low_q and np.array_equal(low_p.diagonal, low_q.diagonal):
+    if low_p and low_q and _same(low_p.diagonal, low_q.diagonal):
         return _low_rank_spectrum(gap, low_p, low_q)
     return _dense_spectrum(gap, _matrix(p), _matrix(q))
 
@@ -149,25 +140,24 @@ def _dense_spectrum(gap: Array, p: Array, q: Array, difference: Array | None = N
     lower = _cholesky("cov_q", q)
     _cholesky("cov_p", p)
     difference = p - q if difference is None else difference
-    half = solve_triangular(lower, difference, lower=True)
-    white = solve_triangular(lower, half.T, lower=True)
-    excess, basis = eigh((white + white.T) / 2)
+    half = _solved(lower, np.column_stack([difference, gap]))
+    white = _solved(lower, half[:, :-1].T)
+    excess, basis = np.linalg.eigh(np.asarray_chkfinite((white + white.T) / 2))
     if np.any(excess <= -1):
         raise ValueError("cov_p must be positive definite, also in units of cov_q")
-    squares = (basis.T @ solve_triangular(lower, gap, lower=True)) ** 2
-    return _Spectrum(1 + excess, excess, squares, 0.0)
+    return _Spectrum(1 + excess, excess, (basis.T @ half[:, -1]) ** 2, 0.0)
 
 
 def _low_rank_spectrum(gap: Array, p: DiagonalPlusLowRank, q: DiagonalPlusLowRank) -> _Spectrum:
     """Reduce to the span of both factors in coordinates that whiten the common diagonal."""
-    scale = np.sqrt(p.diagonal)
-    basis, coordinates = np.linalg.qr(np.hstack([p.factors, q.factors]) / scale[:, None])
-    of_p, of_q = np.split(coordinates, [p.factors.shape[1]], axis=1)
+    columns = np.column_stack([p.factors, q.factors, gap])
+    columns /= np.sqrt(p.diagonal)[:, None]
+    coordinates: Array = np.asarray(np.linalg.qr(columns, mode="r"))
+    cut, rank = p.factors.shape[1], min(gap.size, columns.shape[1] - 1)
+    of_p, of_q = coordinates[:rank, :cut], coordinates[:rank, cut:-1]
     extra_p, extra_q = of_p @ p.core @ of_p.T, of_q @ q.core @ of_q.T
-    identity = np.eye(len(coordinates))
-    white_gap = gap / scale
-    inside = basis.T @ white_gap
-    outside = white_gap - basis @ inside
+    identity = np.eye(rank)
+    inside, outside = np.split(coordinates[:, -1], [rank])
     small = _dense_spectrum(inside, identity + extra_p, identity + extra_q, extra_p - extra_q)
     return small._replace(rest=float(outside @ outside))
 
@@ -188,6 +178,15 @@ def _covariance(name: str, value: Covariance, dimension: int) -> Array | Diagona
     if np.any(cov <= 0):
         raise ValueError(f"{name} must be positive definite, got a variance of {cov.min()}")
     return cov
+
+
+def _solved(lower: Array, right: Array) -> Array:
+    """Solve a triangular system by LAPACK: the checks of SciPy cost more than a small system."""
+    return np.asarray(dtrtrs(lower, right, lower=1)[0]) if lower.size else right
+
+
+def _same(first: Array, second: Array) -> bool:
+    return first is second or np.array_equal(first, second)
 
 
 def _low_rank(cov: Array | DiagonalPlusLowRank) -> DiagonalPlusLowRank | None:

@@ -37,7 +37,7 @@ and then convexity give
 with equality for opposite others.
 """
 
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +45,16 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp, ndtr
 
-from ..arguments import Array, finite_array, nonnegative_array, one_of, positive, whole
+from ..arguments import (
+    Array,
+    elementwise,
+    finite_array,
+    nonnegative_array,
+    one_of,
+    plain,
+    positive,
+    whole,
+)
 from .gaussian import gaussian_delta
 from .quadrature import renyi_divergence_quadrature
 from .subsampled_rdp import subsampled_gaussian_rdp
@@ -167,14 +176,6 @@ def fixed_size_pair(
     return FixedSizePair(k, q, *_PLACES[relation, others])
 
 
-@overload
-def fixed_size_delta(
-    *, noise_multiplier: float, batch_size: int, samples: int, epsilon: float
-) -> float: ...
-@overload
-def fixed_size_delta(
-    *, noise_multiplier: float, batch_size: int, samples: int, epsilon: ArrayLike
-) -> float | Array: ...
 def fixed_size_delta(
     *, noise_multiplier: float, batch_size: int, samples: int, epsilon: ArrayLike
 ) -> float | Array:
@@ -205,18 +206,9 @@ def fixed_size_delta(
     k, q = _checked(noise_multiplier, batch_size, samples)
     eps = nonnegative_array("epsilon", epsilon)
     inner = eps + np.log1p(-(1 - q) * np.exp(-eps))
-    values = q * np.asarray(gaussian_delta(mu=2 / k, epsilon=inner - np.log(q)))
-    return float(values) if values.ndim == 0 else values
+    return plain(q * np.asarray(gaussian_delta(mu=2 / k, epsilon=inner - np.log(q))))
 
 
-@overload
-def fixed_size_rdp_bound(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: int
-) -> float: ...
-@overload
-def fixed_size_rdp_bound(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
-) -> float | Array: ...
 def fixed_size_rdp_bound(
     *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
 ) -> float | Array:
@@ -263,18 +255,9 @@ def fixed_size_rdp_bound(
         log_terms += np.where(j == 2, second, np.log(2) + 2 * j * (j - 1) / k**2)
         return float(np.logaddexp(0, logsumexp(log_terms)) / (alpha - 1))
 
-    values = np.array([bound(a) for a in alphas.ravel()]).reshape(alphas.shape)
-    return float(values) if values.ndim == 0 else values
+    return elementwise(bound, alphas)
 
 
-@overload
-def fixed_size_rdp_lower(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: float
-) -> float: ...
-@overload
-def fixed_size_rdp_lower(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
-) -> float | Array: ...
 def fixed_size_rdp_lower(
     *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
 ) -> float | Array:
@@ -304,14 +287,6 @@ def fixed_size_rdp_lower(
     )
 
 
-@overload
-def fixed_size_rdp(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: float
-) -> float: ...
-@overload
-def fixed_size_rdp(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
-) -> float | Array: ...
 def fixed_size_rdp(
     *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
 ) -> float | Array:
@@ -364,8 +339,7 @@ def fixed_size_rdp(
             low + np.log1p((a - 1) * correction(a) * np.exp(-(a - 1) * low)) / (a - 1)
             for a, low in zip(alphas.ravel(), lower.ravel(), strict=True)
         ]
-    values = np.minimum(np.reshape(grown, alphas.shape), 2 * alphas / k**2)
-    return float(values) if values.ndim == 0 else values
+    return plain(np.minimum(np.reshape(grown, alphas.shape), 2 * alphas / k**2))
 
 
 def _checked(noise_multiplier: float, batch_size: int, samples: int) -> tuple[float, float]:

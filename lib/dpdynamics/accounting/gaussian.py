@@ -15,24 +15,18 @@ With :math:`u = \varepsilon/\mu - \mu/2`, the normal density :math:`\phi` and th
 The differences cancel when mu is small against 1 + u; the integral of a positive function does not.
 """
 
-from typing import overload
-
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri
 
-from ..arguments import Array, finite_array, fraction_array, nonnegative_array
+from ..arguments import Array, finite_array, fraction_array, nonnegative_array, plain
 from .roots import monotone_root
 
 _NODES, _WEIGHTS = (1 + leggauss(40)[0]) / 2, leggauss(40)[1] / 2
 _LOG_SQRT_2PI = np.log(2 * np.pi) / 2
 
 
-@overload
-def gaussian_delta(*, mu: float, epsilon: float) -> float: ...
-@overload
-def gaussian_delta(*, mu: ArrayLike, epsilon: ArrayLike) -> float | Array: ...
 def gaussian_delta(*, mu: ArrayLike, epsilon: ArrayLike) -> float | Array:
     r"""Compute the privacy profile :math:`\delta(\varepsilon)` of the Gaussian mechanism.
 
@@ -69,13 +63,9 @@ def gaussian_delta(*, mu: ArrayLike, epsilon: ArrayLike) -> float | Array:
     forward = np.exp(_log_delta(mu_, np.abs(epsilon_)))
     negative = np.minimum(epsilon_, 0.0)
     values = np.where(epsilon_ >= 0, forward, np.exp(negative) * forward - np.expm1(negative))
-    return float(values) if values.ndim == 0 else values
+    return plain(values)
 
 
-@overload
-def gaussian_epsilon(*, mu: float, delta: float) -> float: ...
-@overload
-def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array: ...
 def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
     r"""Compute the smallest :math:`\varepsilon\ge0` with :math:`\delta(\varepsilon)\le\delta`.
 
@@ -108,13 +98,9 @@ def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
     # In w = epsilon/mu: the profile is below Phi(mu/2 - w).
     high = m / 2 - ndtri(d) + 1e-3
     values[seen] = m * monotone_root(_log_excess_at, 0 * high, high, m, np.log(d))
-    return float(values) if values.ndim == 0 else values
+    return plain(values)
 
 
-@overload
-def gaussian_noise_multiplier(*, epsilon: float, delta: float) -> float: ...
-@overload
-def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float | Array: ...
 def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float | Array:
     r"""Compute the smallest standard deviation over sensitivity that is (epsilon, delta)-private.
 
@@ -153,14 +139,9 @@ def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float 
     first = np.where(z > 0, 2 * epsilon_ / (root + np.maximum(z, 1e-9)), root - z)
     low = np.log(np.maximum(first, np.sqrt(8) * erfinv(delta_))) - 1e-3
     log_mu = monotone_root(_log_excess, low, low + 1, epsilon_, np.log(delta_))
-    values = np.exp(-log_mu)
-    return float(values) if values.ndim == 0 else values
+    return plain(np.exp(-log_mu))
 
 
-@overload
-def gaussian_tradeoff(*, mu: float, type_one_error: float) -> float: ...
-@overload
-def gaussian_tradeoff(*, mu: ArrayLike, type_one_error: ArrayLike) -> float | Array: ...
 def gaussian_tradeoff(*, mu: ArrayLike, type_one_error: ArrayLike) -> float | Array:
     r"""Compute the type-II error :math:`\Phi(\Phi^{-1}(1-a) - \mu)` of the best test of level a.
 
@@ -193,8 +174,12 @@ def gaussian_tradeoff(*, mu: ArrayLike, type_one_error: ArrayLike) -> float | Ar
     level = nonnegative_array("type_one_error", type_one_error)
     if np.any(level > 1):
         raise ValueError(f"type_one_error must lie in [0, 1], got {type_one_error!r}")
-    values = np.asarray(ndtr(-ndtri(level) - nonnegative_array("mu", mu)))
-    return float(values) if values.ndim == 0 else values
+    return plain(ndtr(-ndtri(level) - nonnegative_array("mu", mu)))
+
+
+def normal_mass(low: Array, high: Array) -> Array:
+    """Standard normal mass between two points, without cancellation in a tail."""
+    return np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
 
 
 def _log_excess_at(w: Array, mu: Array, log_delta: Array) -> Array:

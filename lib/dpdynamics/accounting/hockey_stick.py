@@ -18,7 +18,7 @@ from math import expm1, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, finite_array
+from ..arguments import Array, elementwise, finite_array
 from .divergences import Covariance, relative_spectrum
 from .gaussian import gaussian_delta
 from .inversion import Complex, hockey_stick_bent
@@ -84,5 +84,4 @@ def hockey_stick_gaussian(
             return -expm1(value)
         return hockey_stick_bent(cumulants, value, limit=limit).value
 
-    values = np.array([delta(float(v)) for v in epsilons.ravel()])
-    return float(values[0]) if epsilons.ndim == 0 else values.reshape(epsilons.shape)
+    return elementwise(delta, epsilons)

@@ -26,30 +26,15 @@ points goes to its two ends such that the mean is kept. This errs upwards (Jense
 :math:`O(h^2)`, which meshes of width h and h/2 remove.
 """
 
-from typing import overload
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
-from ..arguments import Array, nonnegative_array, one_of, positive, whole
+from ..arguments import Array, elementwise, nonnegative_array, one_of, positive, whole
 from .gaussian import gaussian_delta
 
 
-@overload
-def random_allocation_delta(
-    *, noise_multiplier: float, batches: int, epsilon: float, relation: str = ..., mesh: int = ...
-) -> float: ...
-@overload
-def random_allocation_delta(
-    *,
-    noise_multiplier: float,
-    batches: int,
-    epsilon: ArrayLike,
-    relation: str = ...,
-    mesh: int = ...,
-) -> float | Array: ...
 def random_allocation_delta(
     *,
     noise_multiplier: float,
@@ -100,15 +85,13 @@ def random_allocation_delta(
     """
     sigma, count = positive("noise_multiplier", noise_multiplier), whole("batches", batches, 1)
     eps, points = nonnegative_array("epsilon", epsilon), whole("mesh", mesh, 64)
-    one_of("relation", relation, ("add_remove", "add", "remove"))
+    signs = {"add_remove": (1, -1), "remove": (1,), "add": (-1,)}
+    one_of("relation", relation, tuple(signs))
     if count == 1:
         return gaussian_delta(mu=1 / sigma, epsilon=eps)
-    values = np.zeros(eps.shape)
-    for sign, name in ((1, "remove"), (-1, "add")):
-        if relation in (name, "add_remove"):
-            found = [_delta(sigma, count, sign * e, points) for e in eps.ravel()]
-            values = np.maximum(values, np.reshape(found, eps.shape))
-    return float(values) if values.ndim == 0 else values
+    return elementwise(
+        lambda e: max(_delta(sigma, count, sign * e, points) for sign in signs[relation]), eps
+    )
 
 
 def _delta(sigma: float, count: int, level: float, points: int) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from ..arguments import Array, finite_array, fraction_array, one_of, positive, whole
+from ..arguments import Array, elementwise, finite_array, fraction_array, one_of, positive, whole
 from .convolution import epsilon_convolution, hockey_stick_convolution
 from .gaussian import gaussian_delta, gaussian_epsilon
 from .inversion import Inversion, InversionError, epsilon_inversion, hockey_stick_inversion
@@ -74,10 +74,7 @@ def subsampled_gaussian_delta(
     laws = composed_laws(noise_multiplier, sampling_probability, steps, relation)
     if isinstance(laws, float):
         return gaussian_delta(mu=laws, epsilon=epsilons)
-    values = np.array(
-        [max(_delta(law, steps, float(e)).value for law in laws) for e in epsilons.ravel()]
-    )
-    return float(values[0]) if epsilons.ndim == 0 else values.reshape(epsilons.shape)
+    return elementwise(lambda e: max(_delta(law, steps, e).value for law in laws), epsilons)
 
 
 def subsampled_gaussian_epsilon(
@@ -122,8 +119,7 @@ def subsampled_gaussian_epsilon(
     laws = composed_laws(noise_multiplier, sampling_probability, steps, relation)
     if isinstance(laws, float):
         return gaussian_epsilon(mu=laws, delta=deltas)
-    values = np.array([max(_epsilon(law, steps, float(d)) for law in laws) for d in deltas.ravel()])
-    return float(values[0]) if deltas.ndim == 0 else values.reshape(deltas.shape)
+    return elementwise(lambda d: max(_epsilon(law, steps, d) for law in laws), deltas)
 
 
 def composed_laws(

@@ -21,13 +21,12 @@ within :math:`2e^{-2\pi y/h}` times this factor of the integral, which gives the
 
 from collections.abc import Iterator
 from math import ceil, exp, log, log1p, pi, sqrt
-from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import factorial
 
-from ..arguments import Array, finite_array, one_of, positive, whole
+from ..arguments import Array, one_of, orders_array, plain, positive, whole
 
 RELATIONS = ("add_remove", "add", "remove")
 PRECISION = 34.0  # the mesh and its ends are good to e^-34
@@ -37,12 +36,6 @@ POWERS = np.arange(2, 30)
 FACTORIALS = factorial(POWERS)
 
 
-@overload
-def gaussian_rdp(*, noise_multiplier: float, orders: float, steps: int = 1) -> float: ...
-@overload
-def gaussian_rdp(
-    *, noise_multiplier: float, orders: ArrayLike, steps: int = 1
-) -> float | Array: ...
 def gaussian_rdp(*, noise_multiplier: float, orders: ArrayLike, steps: int = 1) -> float | Array:
     r"""Compute :math:`\text{steps}\cdot\alpha/(2\sigma^2)`, the divergence of `steps` releases.
 
@@ -74,28 +67,10 @@ def gaussian_rdp(*, noise_multiplier: float, orders: ArrayLike, steps: int = 1) 
     >>> gaussian_rdp(noise_multiplier=2.0, orders=4.0, steps=3)
     1.5
     """
-    sigma, alphas = positive("noise_multiplier", noise_multiplier), _orders(orders)
-    return _shaped(whole("steps", steps, 0) * alphas / 2 / sigma / sigma)
+    sigma, alphas = positive("noise_multiplier", noise_multiplier), orders_array("orders", orders)
+    return plain(whole("steps", steps, 0) * alphas / 2 / sigma / sigma)
 
 
-@overload
-def subsampled_gaussian_rdp(
-    *,
-    noise_multiplier: float,
-    sampling_probability: float,
-    steps: int,
-    orders: float,
-    relation: str = "add_remove",
-) -> float: ...
-@overload
-def subsampled_gaussian_rdp(
-    *,
-    noise_multiplier: float,
-    sampling_probability: float,
-    steps: int,
-    orders: ArrayLike,
-    relation: str = "add_remove",
-) -> float | Array: ...
 def subsampled_gaussian_rdp(
     *,
     noise_multiplier: float,
@@ -143,7 +118,8 @@ def subsampled_gaussian_rdp(
     >>> [f"{value:.6g}" for value in rdp]
     ['0.000650071', '167.416']
     """
-    sigma, q, alphas = float(noise_multiplier), float(sampling_probability), _orders(orders)
+    sigma, q = float(noise_multiplier), float(sampling_probability)
+    alphas = orders_array("orders", orders)
     if not 0.01 <= sigma < np.inf:
         raise ValueError(f"noise_multiplier must lie in [0.01, inf), got {noise_multiplier}")
     if not 0 <= q <= 1:
@@ -152,25 +128,14 @@ def subsampled_gaussian_rdp(
         raise ValueError("orders must not exceed a million times noise_multiplier")
     count, relation = whole("steps", steps, 0), one_of("relation", relation, RELATIONS)
     if q in (0, 1):
-        return _shaped(count * q * alphas / 2 / sigma / sigma)
+        return plain(count * q * alphas / 2 / sigma / sigma)
     increments = alphas.ravel() - 1
     ranking = np.argsort(increments)
     values = np.empty(increments.size)
     for block in _blocks(increments[ranking], sigma):
         rows = ranking[block]
         values[rows] = _divergences(increments[rows], sigma, q, relation == "add")
-    return _shaped(count * values.reshape(alphas.shape))
-
-
-def _orders(orders: ArrayLike) -> Array:
-    alphas = finite_array("orders", orders)
-    if alphas.size and alphas.min() <= 1:
-        raise ValueError(f"orders must lie in (1, inf), got a minimum of {alphas.min()}")
-    return alphas
-
-
-def _shaped(values: Array) -> float | Array:
-    return float(values) if values.ndim == 0 else values
+    return plain(count * values.reshape(alphas.shape))
 
 
 def _blocks(ascending: Array, sigma: float) -> Iterator[slice]:

@@ -25,7 +25,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr, ndtri
 
 from ..arguments import Array
-from .gaussian import gaussian_delta
+from .gaussian import gaussian_delta, normal_mass
 from .inversion import Complex, Cumulants, InversionError
 
 _NEAR = 64
@@ -199,6 +199,5 @@ def _reach(steps: int, smallest: float) -> float:
 
 
 def _normal_masses(u: Array) -> Array:
-    """Return the standard normal mass between neighbours, without cancellation in a tail."""
-    a, b = np.minimum(u[:-1], u[1:]), np.maximum(u[:-1], u[1:])
-    return np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
+    """Return the standard normal mass between neighbours."""
+    return normal_mass(np.minimum(u[:-1], u[1:]), np.maximum(u[:-1], u[1:]))

@@ -4,7 +4,7 @@ A convolution equation :math:`y = f + \int_0^tK(t-s)y(s)\,ds` becomes a small li
 error falls faster than any power of the number of nodes.
 """
 
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,23 +30,24 @@ class ChebyshevGrid:
         matrix[hit_row, hit_node] = 1.0
         return matrix / matrix.sum(axis=1, keepdims=True)
 
-    @cached_property
-    def _quadrature(self) -> tuple[Array, Array, Array]:
-        """Gauss rules on every [0, t_j]: weights (n, q), interpolation at s and at t_j - s."""
-        count = self.nodes.size
-        x, weights = np.polynomial.legendre.leggauss(count)
-        x, weights = (1 + x) / 2, weights / 2
-        s = np.multiply.outer(self.nodes, x)
-        at_s, at_rest = (
-            self.interpolation(t.ravel()).reshape(count, count, count)
-            for t in (s, self.nodes[:, None] - s)
-        )
-        return np.multiply.outer(self.nodes, weights), at_s, at_rest
-
     def convolution(self, kernel: Array) -> Array:
         r"""Return the matrix (n, n) of :math:`y\mapsto\int_0^tK(t-s)y(s)\,ds` on the nodes.
 
         `kernel` (n,) holds the values of K at the nodes.
         """
-        weights, at_s, at_rest = self._quadrature
-        return np.einsum("jq,jqn->jn", weights * (at_rest @ kernel), at_s)
+        weights, at_s, at_rest = _unit_quadrature(self.nodes.size)
+        return np.einsum("jq,jqn->jn", self.horizon * weights * (at_rest @ kernel), at_s)
+
+
+@lru_cache(maxsize=8)
+def _unit_quadrature(count: int) -> tuple[Array, Array, Array]:
+    """Gauss rules on all [0, t_j] in [0, 1]: weights (n, q), interpolation at s and at t_j - s."""
+    grid = ChebyshevGrid(1.0, count)
+    x, weights = np.polynomial.legendre.leggauss(count)
+    x, weights = (1 + x) / 2, weights / 2
+    s = np.multiply.outer(grid.nodes, x)
+    at_s, at_rest = (
+        grid.interpolation(t.ravel()).reshape(count, count, count)
+        for t in (s, grid.nodes[:, None] - s)
+    )
+    return np.multiply.outer(grid.nodes, weights), at_s, at_rest

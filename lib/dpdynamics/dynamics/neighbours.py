@@ -18,10 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpdynamics.accounting import DiagonalPlusLowRank, renyi_divergence_gaussian
-from dpdynamics.arguments import Array, finite_array, nonnegative_array, positive, vector
+from dpdynamics.arguments import (
+    Array,
+    finite_array,
+    last_axis,
+    nonnegative,
+    nonnegative_array,
+    positive,
+    vector,
+)
 from dpdynamics.problems import LeastSquares, Schedule, as_schedule
 
-from .homogenized import law
+from .homogenized import Law, law
 
 _BLOCK = 1 << 17  # pairs that are treated together
 
@@ -97,9 +105,7 @@ class Release:
         ValueError
             If a shape or a range is violated.
         """
-        a = finite_array("a", a, ndim=2)
-        if a.shape[1] != self.state_mean.size:
-            raise ValueError(f"a must have {self.state_mean.size} columns, got {a.shape[1]}")
+        a = last_axis("a", finite_array("a", a, ndim=2), self.state_mean.size)
         b = vector("b", b, len(a))
         if not 1 < order < np.inf:
             raise ValueError(f"order must lie in (1, inf), got {order!r}")
@@ -196,20 +202,18 @@ def several_iterates(
     """
     move = _Move(problem, x0, schedule, noise_scale, step_time, times)
     after = move.times[move.split]
-    decay, _, noise = move.after([after])
-    down, fresh = decay[0], noise[0]
+    decay, later = move.after([after])
+    down, mean, fresh = decay[0], later.mean[0], later.variance[0]
     if move.split == 0:
         diagonal = down**2 * (move.kappa**2 * move.variance + move.private) + fresh
-        mean = move.mean_after([after])[0]
         return move.release(mean, diagonal, down, move.kappa * down * move.variance)
     before = move.times[move.split - 1]
     up, past = move.before([before])
     start = past.variance[0]
     gain = move.variance - up[0] ** 2 * start  # noise between the release before and the step
     zero = np.zeros_like(start)
-    mean = move.mean_after([after])[0] - move.kappa * down * up[0] * past.mean[0]
     return move.release(
-        np.concatenate([past.mean[0], mean]),
+        np.concatenate([past.mean[0], mean - move.kappa * down * up[0] * past.mean[0]]),
         np.concatenate([start, down**2 * (move.kappa**2 * gain + move.private) + fresh]),
         np.concatenate([zero, down]),
         np.concatenate([up[0] * start, move.kappa * down * gain]),
@@ -234,11 +238,11 @@ def average_iterate(
     move = _Move(problem, x0, schedule, noise_scale, step_time, times)
     later, earlier = move.times[move.split :], move.times[: move.split]
     share = 1 / move.times.size
-    decay, between, fresh = move.after(later)
+    decay, since = move.after(later)
     reach = share * decay.sum(axis=0)
-    mean = share * move.mean_after(later).sum(axis=0)
+    mean = share * since.mean.sum(axis=0)
     diagonal = reach**2 * (move.kappa**2 * move.variance + move.private)
-    diagonal = diagonal + share**2 * _covariance_of_sum(between, fresh)
+    diagonal = diagonal + share**2 * _covariance_of_sum(move.clock(later), since.variance)
     spread = move.kappa * reach * move.variance
     if earlier.size:
         up, past = move.before(earlier)
@@ -265,7 +269,7 @@ class _Move:
         self.times = nonnegative_array("times", times, ndim=1)
         if self.times.size == 0 or np.any(np.diff(self.times) <= 0):
             raise ValueError("times must not be empty and must increase")
-        (self.step_time,) = nonnegative_array("step_time", [step_time]).tolist()
+        self.step_time = nonnegative("step_time", step_time)
         self.split = int(np.searchsorted(self.times, self.step_time))  # releases before the step
         if self.split == self.times.size:
             raise ValueError(f"times must reach step_time = {step_time}, got {self.times[-1]}")
@@ -276,41 +280,32 @@ class _Move:
         self.step_size = float(self.schedule(self.step_time)) / problem.dimension
         self.kappa = 1 - self.step_size * problem.ridge
         self.private = (self.step_size * self.noise_scale) ** 2
-        state = self._law([self.step_time])
+        state = self.free_law([self.step_time])
         self.mean, self.variance = state.mean[0], state.variance[0]
 
-    def _law(self, times: ArrayLike) -> "_Law":
-        mean, variance = law(self.problem, self.x0, self.schedule, self.noise_scale, times)
-        return _Law(mean, variance)
+    def free_law(self, times: ArrayLike) -> Law:
+        """Law of the state where no record differs."""
+        return law(self.problem, self.x0, self.schedule, self.noise_scale, times)
 
     def clock(self, times: ArrayLike) -> Array:
         """Exponents (N, d) of the decay since time 0."""
         return np.multiply.outer(self.schedule.integral(np.asarray(times)), self.problem.curvature)
 
-    def before(self, times: ArrayLike) -> tuple[Array, "_Law"]:
+    def before(self, times: ArrayLike) -> tuple[Array, Law]:
         """Decay from the times to the step (N, d), and the law there."""
-        return np.exp(self.clock(times) - self.clock([self.step_time])), self._law(times)
+        return np.exp(self.clock(times) - self.clock([self.step_time])), self.free_law(times)
 
-    def after(self, times: ArrayLike) -> tuple[Array, Array, Array]:
-        """Decay since the step, exponents, and variance of the noise since the step, (N, d)."""
+    def after(self, times: ArrayLike) -> tuple[Array, Law]:
+        """Decay since the step (N, d); means if it only shrinks, variances of the noise since."""
         decay = np.exp(self.clock([self.step_time]) - self.clock(times))
-        fresh = self._law(times).variance - decay**2 * self.variance
-        return decay, self.clock(times), np.maximum(fresh, 0.0)
-
-    def mean_after(self, times: ArrayLike) -> Array:
-        """Means (N, d) after a step that only shrinks, by kappa."""
-        decay, _, _ = self.after(times)
-        return self._law(times).mean + (self.kappa - 1) * decay * self.mean
+        mean, variance = self.free_law(times)
+        fresh = np.maximum(variance - decay**2 * self.variance, 0.0)
+        return decay, Law(mean + (self.kappa - 1) * decay * self.mean, fresh)
 
     def release(self, mean: Array, diagonal: Array, shift: Array, spread: Array) -> Release:
         coordinate = np.tile(np.arange(self.mean.size), mean.size // self.mean.size)
         common = mean, diagonal, shift, spread, coordinate
         return Release(*common, self.step_size, self.mean, self.variance)
-
-
-class _Law(NamedTuple):
-    mean: Array
-    variance: Array
 
 
 def _covariance_of_sum(exponents: Array, variances: Array) -> Array:
