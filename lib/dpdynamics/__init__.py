@@ -8,7 +8,7 @@ Three floors of rooms; a room imports only rooms on lower floors:
 3. :mod:`~dpdynamics.verification` (claims, checks, controls, verdicts) and
    :mod:`~dpdynamics.display` (figures, explorers).
 
-All of them stand on :mod:`~dpdynamics.arguments`, the checks of arguments.
+All of them stand on :mod:`~dpdynamics.arguments`, the checks of arguments and the form of results.
 """
 
 __version__ = "0.1.0"

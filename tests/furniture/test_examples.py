@@ -1,9 +1,11 @@
-"""The code that the prose pages show runs, and gives what the pages say it gives."""
+"""The code that prose pages and docstrings show runs, and gives what they say it gives."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import doctest
+import importlib
 import io
 import json
 import re
@@ -15,6 +17,8 @@ import pytest
 import yaml
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
+LIBRARY = BOOK.parent / "lib"
+SHOWN = sorted(f for f in LIBRARY.rglob("*.py") if ">>> " in f.read_text("utf-8"))
 SCHEMAS = BOOK / "extensions" / "book_ledger"
 ROUNDING = re.compile(r"accepted at \S+ of")  # how small rounding is depends on the machine
 
@@ -43,6 +47,14 @@ def run_like_a_notebook(sources: list[str]) -> str:
 def comparable(text: str) -> list[str]:
     """Words of an output: a page may break its lines elsewhere."""
     return ROUNDING.sub("accepted at ... of", text).split()
+
+
+@pytest.mark.parametrize("file", SHOWN, ids=lambda f: f.stem)
+def test_docstrings_give_the_printed_output(file):
+    module = importlib.import_module(".".join(file.relative_to(LIBRARY).with_suffix("").parts))
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed
 
 
 @pytest.mark.parametrize("page", ["reading.md", "contributing.md"])

@@ -2,8 +2,8 @@
 
 Divergences of Gaussian laws and of any two densities; the Gaussian mechanism exactly; conversions
 between notions of privacy; Poisson, fixed-size and shuffled batches, exactly where that is known;
-the last iterate of a hidden run; calibration; audits from below. First floor: imports no other
-room. All logarithms are natural.
+the last iterate of a hidden run and of one pass; calibration; audits from below. First floor:
+imports no other room. All logarithms are natural.
 """
 
 from .audit import Audit, audit_epsilon, audit_mu
@@ -38,6 +38,8 @@ from .gaussian import (
 )
 from .hockey_stick import hockey_stick_gaussian
 from .iteration import hidden_state_rdp
+from .mixtures import NormalMixture
+from .one_pass import one_pass_gdp, one_pass_zcdp, one_pass_zcdp_by_record, optimal_noise_schedule
 from .quadrature import Quadrature, renyi_divergence_quadrature
 from .shuffling import random_allocation_delta
 from .subsampled import subsampled_gaussian_delta, subsampled_gaussian_epsilon
@@ -47,6 +49,7 @@ __all__ = [
     "Audit",
     "DiagonalPlusLowRank",
     "FixedSizePair",
+    "NormalMixture",
     "Quadrature",
     "audit_epsilon",
     "audit_mu",
@@ -65,6 +68,10 @@ __all__ = [
     "hidden_state_rdp",
     "hockey_stick_gaussian",
     "kl_divergence_gaussian",
+    "one_pass_gdp",
+    "one_pass_zcdp",
+    "one_pass_zcdp_by_record",
+    "optimal_noise_schedule",
     "profile_to_rdp",
     "profile_to_tradeoff",
     "pure_to_rdp",

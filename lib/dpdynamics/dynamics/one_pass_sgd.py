@@ -1,0 +1,246 @@
+r"""Algorithm 1 of bombari2025, one-pass clipped DP-SGD on Gaussian data, on ensembles of runs.
+
+With :math:`v = \theta-\theta^*`, fresh :math:`x\sim N(0, \Sigma)`, z and Gaussian b_k, one step is
+
+.. math::
+
+   v\leftarrow v - h_kx + \sqrt2C\sigma_kb_k,\qquad
+   h_k = \min\{\eta_k, 2/\|x\|^2\}\,\mathrm{clip}(x^\top v - z;\,C/\|x\|),
+
+because the gradient is the feature times its residual: clipping its norm at C clips the residual
+at :math:`C/\|x\|`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpdynamics.arguments import Array, finite_array, nonnegative, nonnegative_array, whole
+
+from .optimizers import _checkpoints
+from .spectra import SpectralBlocks
+
+
+class OnePassRuns(NamedTuple):
+    r"""An ensemble of runs.
+
+    `checkpoints` (N,) are numbers of steps taken, `risks` (replicates, N) the noiseless risks
+    there, `offsets` (replicates, m) the final norms of the error in the blocks.
+    """
+
+    checkpoints: np.ndarray
+    risks: Array
+    offsets: Array
+
+
+def one_pass_step(
+    theta: ArrayLike, features: ArrayLike, labels: ArrayLike, step_size: ArrayLike, clip_norm: float
+) -> Array:
+    r"""Take one step of Algorithm 1 without its private noise.
+
+    Parameters
+    ----------
+    theta, features : (..., d) arrays
+    labels : (...) array
+    step_size : (...) array
+        :math:`\eta_k`, nonnegative; shortened to :math:`2/\|x\|^2` where that is less.
+    clip_norm : float
+        C in (0, inf], for the norm of the gradient :math:`(x^\top\theta - y)x`.
+
+    Returns
+    -------
+    (..., d) array
+
+    Raises
+    ------
+    ValueError
+        If a range is violated.
+
+    References
+    ----------
+    Claim bombari2025.alg1.
+    """
+    theta, features = finite_array("theta", theta), finite_array("features", features)
+    eta, clip = nonnegative_array("step_size", step_size), _clip_norm(clip_norm)
+    residual = np.sum(features * theta, axis=-1) - finite_array("labels", labels)
+    length = _step_length(residual, np.sum(features**2, axis=-1), eta, clip)
+    return theta - length[..., None] * features
+
+
+def one_pass_sgd(
+    blocks: SpectralBlocks,
+    step_sizes: ArrayLike,
+    noise_scales: ArrayLike,
+    *,
+    clip_norm: ArrayLike,
+    label_variance: float,
+    rng: np.random.Generator,
+    replicates: int = 1,
+    checkpoints: ArrayLike | None = None,
+) -> OnePassRuns:
+    r"""Simulate Algorithm 1 by the norms of the error in the eigenspaces, exactly in law.
+
+    Proof. Let :math:`v_b` be the error in the eigenspace of :math:`\lambda_b`, of dimension
+    :math:`k_b` and :math:`q_b = \|v_b\|`, and e_b a unit vector with :math:`v_b = q_be_b` (any one
+    if :math:`q_b = 0`). Given v, the feature is there :math:`\sqrt{\lambda_b}(s_be_b + w_b)` with
+    :math:`s_b\sim N(0, 1)` independent of the Gaussian :math:`w_b\perp e_b`, so
+    :math:`W_b = \|w_b\|^2\sim\chi^2_{k_b-1}` (0 if :math:`k_b = 1`). The step length h depends on
+    x and v through :math:`x^\top v = \sum_b\sqrt{\lambda_b}s_bq_b` and
+    :math:`\|x\|^2 = \sum_b\lambda_b(s_b^2 + W_b)` only. Without private noise the error becomes
+    :math:`u_b = (q_b - h\sqrt{\lambda_b}s_b)e_b - h\sqrt{\lambda_b}w_b`, and
+    :math:`U_b = \|u_b\|^2 = (q_b - h\sqrt{\lambda_b}s_b)^2 + h^2\lambda_bW_b`. The noise
+    :math:`\tau\xi_b` of the eigenspace is isotropic and independent of u; its component along
+    u_b is a normal :math:`\tau g_b` and the rest has squared length :math:`\tau^2X_b`,
+    :math:`X_b\sim\chi^2_{k_b-1}`, whence :math:`\|u_b + \tau\xi_b\|^2 =
+    (\sqrt{U_b} + \tau g_b)^2 + \tau^2X_b`. The law of the new norms depends on v through q alone:
+    q is a Markov chain with this kernel, from :math:`q_0` = `blocks.offsets`, and the risk
+    :math:`\frac12\sum_b\lambda_bq_b^2` is a function of it. A step costs O(m), whatever d. ∎
+
+    Parameters
+    ----------
+    blocks : SpectralBlocks
+        The trace is free.
+    step_sizes, noise_scales : (n,) or (n, replicates) arrays
+        :math:`\eta_k` and :math:`\sigma_k`, nonnegative; with two axes every run has its own.
+    clip_norm : number or (replicates,) array
+        C in (0, inf]; inf only if there is no private noise.
+    label_variance : float
+        :math:`\zeta^2`, nonnegative.
+    rng : numpy.random.Generator
+    replicates : int
+        Number of independent runs.
+    checkpoints : (N,) integers, optional
+        Steps in 0..n after which the risk is recorded, increasing; default 0..n.
+
+    Returns
+    -------
+    OnePassRuns
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+
+    References
+    ----------
+    Claim bombari2025.alg1.
+    """
+    eigenvalues = blocks.eigenvalues[:, None]
+    roots, zeta = np.sqrt(eigenvalues), np.sqrt(nonnegative("label_variance", label_variance))
+    degrees = blocks.multiplicities - 1
+    groups = [(int(k), np.flatnonzero(degrees == k)) for k in np.unique(degrees)]
+
+    def chi_square(runs: int) -> Array:
+        out = np.zeros((degrees.size, runs))
+        for degree, members in groups:
+            if degree:
+                out[members] = rng.standard_gamma(degree / 2, (members.size, runs))
+        out *= 2
+        return out
+
+    def step(q: Array, eta: Array, tau: Array, clip: Array) -> Array:
+        runs = q.shape[1]
+        along = roots * rng.standard_normal(q.shape)
+        across = eigenvalues * chi_square(runs)
+        residual = (along * q).sum(axis=0) - zeta * rng.standard_normal(runs)
+        h = _step_length(residual, (along**2 + across).sum(axis=0), eta, clip)
+        square = (q - h * along) ** 2 + h**2 * across
+        if not np.any(tau):
+            return np.sqrt(square)
+        square = (np.sqrt(square) + tau * rng.standard_normal(q.shape)) ** 2
+        return np.sqrt(square + tau**2 * chi_square(runs))
+
+    start = np.repeat(blocks.offsets[:, None], whole("replicates", replicates, 1), axis=1)
+    marks, risks, final = _run(
+        step, start, eigenvalues, step_sizes, noise_scales, clip_norm, checkpoints
+    )
+    return OnePassRuns(marks, risks, final.T.copy())
+
+
+def one_pass_sgd_plain(
+    blocks: SpectralBlocks,
+    step_sizes: ArrayLike,
+    noise_scales: ArrayLike,
+    *,
+    clip_norm: ArrayLike,
+    label_variance: float,
+    rng: np.random.Generator,
+    replicates: int = 1,
+    checkpoints: ArrayLike | None = None,
+) -> OnePassRuns:
+    r"""Simulate Algorithm 1 in d coordinates; arguments and results are those of `one_pass_sgd`.
+
+    References
+    ----------
+    Claim bombari2025.alg1.
+    """
+    eigenvalues, offset = (part[:, None] for part in blocks.coordinates())
+    roots, zeta = np.sqrt(eigenvalues), np.sqrt(nonnegative("label_variance", label_variance))
+
+    def step(v: Array, eta: Array, tau: Array, clip: Array) -> Array:
+        x = rng.standard_normal(v.shape)
+        x *= roots
+        residual = np.einsum("ir,ir->r", x, v) - zeta * rng.standard_normal(v.shape[1])
+        x *= -_step_length(residual, np.einsum("ir,ir->r", x, x), eta, clip)
+        x += v
+        if np.any(tau):
+            x += tau * rng.standard_normal(v.shape)
+        return x
+
+    start = np.repeat(offset, whole("replicates", replicates, 1), axis=1)
+    marks, risks, final = _run(
+        step, start, eigenvalues, step_sizes, noise_scales, clip_norm, checkpoints
+    )
+    first = np.cumsum(blocks.multiplicities) - blocks.multiplicities
+    return OnePassRuns(marks, risks, np.sqrt(np.add.reduceat(final**2, first, axis=0)).T)
+
+
+def _step_length(residual: Array, square: Array, eta: ArrayLike, clip: Array) -> Array:
+    """Return the adaptive step size times the clipped residual, of features of squared length."""
+    with np.errstate(divide="ignore"):  # a feature that is 0 moves nothing
+        limit = clip / np.sqrt(square)
+        return np.minimum(eta, 2 / square) * np.clip(residual, -limit, limit)
+
+
+def _run(
+    step: Callable[[Array, Array, Array, Array], Array],
+    state: Array,
+    eigenvalues: Array,
+    step_sizes: ArrayLike,
+    noise_scales: ArrayLike,
+    clip_norm: ArrayLike,
+    checkpoints: ArrayLike | None,
+) -> tuple[np.ndarray, Array, Array]:
+    """Iterate a step on states (coordinates, replicates) and record the risk."""
+    clip, runs = _clip_norm(clip_norm), state.shape[1]
+    etas = nonnegative_array("step_sizes", step_sizes)
+    sigmas = nonnegative_array("noise_scales", noise_scales)
+    for name, value in (("step_sizes", etas), ("noise_scales", sigmas)):
+        if value.ndim not in (1, 2) or value.shape[1:] not in ((), (runs,)):
+            raise ValueError(f"{name} must have shape (n,) or (n, {runs}), got {value.shape}")
+    if len(etas) != len(sigmas):
+        raise ValueError(f"noise_scales must have {len(etas)} steps, got {len(sigmas)}")
+    if clip.shape not in ((), (runs,)):
+        raise ValueError(f"clip_norm must be a number or {runs} of them, got {clip.shape}")
+    if np.any(np.isinf(clip) & (sigmas > 0)):
+        raise ValueError("clip_norm must be finite unless noise_scales are 0")
+    scale = np.where(np.isinf(clip), 0.0, np.sqrt(2) * np.where(np.isinf(clip), 0.0, clip))
+    marks = _checkpoints(checkpoints, len(etas))
+    risks = np.empty((runs, marks.size))
+    recorded = 0
+    for k in range(len(etas) + 1):
+        if recorded < marks.size and marks[recorded] == k:
+            risks[:, recorded] = (eigenvalues * state**2).sum(axis=0) / 2
+            recorded += 1
+        if k < len(etas):
+            state = step(state, etas[k], scale * sigmas[k], clip)
+    return marks, risks, state
+
+
+def _clip_norm(clip_norm: ArrayLike) -> Array:
+    clip = finite_array("clip_norm", clip_norm, infinite=True)
+    if np.any(clip <= 0):
+        raise ValueError(f"clip_norm must lie in (0, inf], got a minimum of {clip.min()}")
+    return clip
