@@ -63,9 +63,9 @@ def bench_diffrax_theory():
 
 
 def bench_diffrax_theory_coarse():
-    """Theirs at an error of 1e-8: smooth and not stiff, all that an explicit method could wish."""
+    """Theirs at 1e-8 only, ours still at rounding: beside the target, which is for equal errors."""
     setting = theory_preset(np.random.default_rng(0), 1000)
-    return _against_diffrax("theory", setting, 1e-8, target=3)
+    return _against_diffrax("theory", setting, 1e-8, target=None)
 
 
 def _against_diffrax(name, setting, accuracy, target, nodes=501, rounds=15):
