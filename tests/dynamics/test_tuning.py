@@ -11,7 +11,7 @@ from dpdynamics.dynamics import (
     released_risk,
     tune_one_pass,
 )
-from dpdynamics.problems import CappedDecay, InverseTimeDecay, PassSchedule, PolynomialDecay
+from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 
 PRESET = {"initial_risk": 0.5, "label_variance": 0.25}
 
@@ -19,32 +19,6 @@ PRESET = {"initial_risk": 0.5, "label_variance": 0.25}
 def settings(**changes):
     values = {"clip_constant": 0.3, "aspect_ratio": 0.05, "label_variance": 0.25, "rho": 1.0}
     return values | changes
-
-
-def test_inverse_time_integrals_are_those_of_quadrature():
-    schedule = InverseTimeDecay([1.5, 2.0], [0.3, 0.02])
-    assert isinstance(schedule, PassSchedule)
-    for t in (0.2, 1.0):
-        for k in range(2):
-            area, _ = integrate.quad(lambda s, k=k: schedule(s)[k], 0, t, epsabs=0)
-            square, _ = integrate.quad(lambda s, k=k: schedule(s)[k] ** 2, 0, t, epsabs=0)
-            np.testing.assert_allclose(schedule.integral(t)[k], area, rtol=1e-10)
-            np.testing.assert_allclose(schedule.square_integral(t)[k], square, rtol=1e-10)
-    np.testing.assert_allclose(schedule.step_sizes(4)[-1], schedule(1.0) / 4)
-
-
-def test_capped_integrals_are_those_of_the_minimum():
-    decay = PolynomialDecay([3.0, 9.0, 9.0, 9.0], [0.5, 0.0, 0.5, 2.0])
-    schedule = CappedDecay(decay, 4.0)
-    t = np.linspace(0, 0.9, 200_001)[:, None]
-    least = np.minimum(decay(t), 4.0)
-    np.testing.assert_allclose(
-        schedule.integral(0.9), np.trapezoid(least, t[:, 0], axis=0), rtol=1e-6
-    )
-    np.testing.assert_allclose(
-        schedule.square_integral(0.9), np.trapezoid(least**2, t[:, 0], axis=0), rtol=1e-6
-    )
-    np.testing.assert_array_equal(schedule(0.3), decay(0.3))
 
 
 def test_released_risk_solves_the_equation_with_all_its_noise():

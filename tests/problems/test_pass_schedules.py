@@ -1,4 +1,4 @@
-"""The schedule of one pass: integrals against quadrature, broadcasting, the domain."""
+"""The schedules of one pass: integrals against quadrature, broadcasting, the domain."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from dpdynamics.problems import PassSchedule, PolynomialDecay
+from dpdynamics.problems import CappedDecay, InverseTimeDecay, PassSchedule, PolynomialDecay
 
 EXPONENTS = [0.0, 0.3, 0.5, 1.0, 2.7]
 
@@ -62,3 +62,29 @@ def test_step_sizes():
 def test_bad_input_is_named(name, build):
     with pytest.raises(ValueError, match=name):
         build()
+
+
+def test_inverse_time_integrals_are_those_of_quadrature():
+    schedule = InverseTimeDecay([1.5, 2.0], [0.3, 0.02])
+    assert isinstance(schedule, PassSchedule)
+    for t in (0.2, 1.0):
+        for k in range(2):
+            area, _ = quad(lambda s, k=k: schedule(s)[k], 0, t, epsabs=0)
+            square, _ = quad(lambda s, k=k: schedule(s)[k] ** 2, 0, t, epsabs=0)
+            np.testing.assert_allclose(schedule.integral(t)[k], area, rtol=1e-10)
+            np.testing.assert_allclose(schedule.square_integral(t)[k], square, rtol=1e-10)
+    np.testing.assert_allclose(schedule.step_sizes(4)[-1], schedule(1.0) / 4)
+
+
+def test_capped_integrals_are_those_of_the_minimum():
+    decay = PolynomialDecay([3.0, 9.0, 9.0, 9.0], [0.5, 0.0, 0.5, 2.0])
+    schedule = CappedDecay(decay, 4.0)
+    t = np.linspace(0, 0.9, 200_001)[:, None]
+    least = np.minimum(decay(t), 4.0)
+    np.testing.assert_allclose(
+        schedule.integral(0.9), np.trapezoid(least, t[:, 0], axis=0), rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        schedule.square_integral(0.9), np.trapezoid(least**2, t[:, 0], axis=0), rtol=1e-6
+    )
+    np.testing.assert_array_equal(schedule(0.3), decay(0.3))
