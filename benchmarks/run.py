@@ -35,7 +35,7 @@ def measurements(folder: Path, words: list[str]) -> Iterator[tuple[str, Callable
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        for name, function in vars(module).items():
+        for name, function in list(vars(module).items()):
             own = inspect.isfunction(function) and function.__module__ == file.stem
             title = f"{file.stem}.{name}"
             if own and not name.startswith("_") and (not words or any(w in title for w in words)):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpdynamics.dynamics import linear_recursion_moments, stationary_moments
-from dpdynamics.dynamics.normals import Normals
 from dpdynamics.dynamics.sde import _Torch, coarsen, euler_maruyama, first_two_moments
+from dpdynamics.normals import Normals
 
 
 def brownian(seed, steps, replicates, m, horizon):

@@ -19,6 +19,8 @@ FLOOR = {
     "problems": 1,
     "accounting": 1,
     "dynamics": 2,
+    "adaptive": 2,
+    "training": 2,
     "kan": 2,
     "verification": 3,
     "display": 3,
@@ -113,7 +115,8 @@ def test_code_lines() -> None:
 
 
 def test_a_file_is_read_in_an_hour_and_a_room_in_a_day() -> None:
-    files = {f: code_lines(f.read_text("utf-8")) for f in sorted(PACKAGE.rglob("*.py"))}
+    rooms_files = [f for f in sorted(PACKAGE.rglob("*.py")) if f.name != "__init__.py"]  # no doors
+    files = {f: code_lines(f.read_text("utf-8")) for f in rooms_files}
     rooms = {name: sum(n for f, n in files.items() if name in f.parts) for name in FLOOR}
     long = {f.name: n for f, n in files.items() if n > MAX_LINES["file"]}
     assert not long

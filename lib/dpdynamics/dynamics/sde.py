@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpdynamics.arguments import Array, finite_array, one_of, positive, whole
 
-from .normals import Normals
+from ..normals import Normals
 
 Coefficient = Callable[[float, Any], Any]  # (t, x), x (replicates, dim), to drift or diffusion
 Statistic = Callable[[Any], Any]  # x (replicates, dim) to an array of a fixed shape

@@ -1,0 +1,226 @@
+r"""Mean, second moments and probability of clipping for a noisy gradient of any dimension.
+
+For :math:`X\sim N(\mu, \sigma^2I_d)` Stein's identity turns vectors into lengths:
+:math:`E\,h(|X|)X = \mu\,E\,h(R_{d+2})` and :math:`E\,h(|X|)XX^\top = \sigma^2E\,h(R_{d+2})\,I +
+\mu\mu^\top E\,h(R_{d+4})`, where :math:`R_k` is the length of a Gaussian vector in k dimensions
+with a mean as long as :math:`\mu`. With its component x along the mean and the length v of the
+rest, :math:`R_{k+2}` has the law of :math:`R_k` weighted by :math:`v^2/(k-1)`, so one quadrature in
+polar coordinates of (x, v), cut at the radius C where clipping starts, gives all moments. Student
+noise averages them over its scale, in panels that end where clipping sets in.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaincc, ndtr
+
+from dpdynamics.arguments import Array, nonnegative_array, plain, positive_array
+
+from .noise_laws import REACH, chi_density, panels, scale_density, scale_range
+from .normalised_means import degrees, dimensions, inverse_square, mean_per_snr
+
+_ORDER = 60
+_CHUNK = 64
+_GAUSSIAN = np.array(np.inf)
+
+
+class ClippedMoments(NamedTuple):
+    r"""Moments of a clipped vector :math:`Y = \min(1, C/|X|)X`.
+
+    `mean` is the length of E Y, which points along the mean of X; `clip_probability` is
+    P(|X| > C); `parallel` and `perpendicular` are the second moments of Y along the mean of X and
+    along any unit vector across it.
+    """
+
+    mean: float | Array
+    clip_probability: float | Array
+    parallel: float | Array
+    perpendicular: float | Array
+
+
+def clipped_moments(
+    mean_norm: ArrayLike,
+    noise_scale: ArrayLike,
+    dimension: ArrayLike,
+    clip_norm: ArrayLike,
+    degrees_of_freedom: ArrayLike = np.inf,
+) -> ClippedMoments:
+    r"""Compute the moments of one clipped gradient :math:`\mu + \sigma t_\nu(0, I_d)`.
+
+    Parameters
+    ----------
+    mean_norm : number or array
+        :math:`|\mu|`, nonnegative.
+    noise_scale : number or array
+        :math:`\sigma`, positive: the standard deviation of a coordinate only for Gaussian noise.
+    dimension : integer or array
+    clip_norm : number or array
+        C, positive.
+    degrees_of_freedom : number or array
+        :math:`\nu` in (0, inf]; inf for Gaussian noise.
+
+    Returns
+    -------
+    ClippedMoments
+        Entries of the common shape. Errors below 1e-9 relative to the moment, 1e-10 absolute for
+        the probability.
+
+    Raises
+    ------
+    ValueError
+        If a range is violated.
+
+    Examples
+    --------
+    >>> moments = clipped_moments(3.0, 0.1, 100, 1.0)
+    >>> print(round(moments.mean, 6), moments.clip_probability)
+    0.949087 1.0
+
+    References
+    ----------
+    Claims anon2025.thmB.5 and anon2025.def3.3.
+    """
+    mean, sigma, d, clip, nu = _parameters(
+        mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
+    )
+    flat = [x.ravel() for x in (mean / sigma, clip / sigma, d, nu)]
+    found = np.array([_student(*row) for row in zip(*flat, strict=True)]).reshape(-1, 4)
+    probability, first, across, along = (x.reshape(mean.shape) for x in found.T)
+    perpendicular = sigma**2 * across
+    parallel = perpendicular + mean**2 * along
+    perpendicular = np.where(d == 1, 0.0, perpendicular)
+    return ClippedMoments(*map(plain, (mean * first, probability, parallel, perpendicular)))
+
+
+def uniform_clipped_mean(
+    mean_norm: ArrayLike,
+    noise_scale: ArrayLike,
+    dimension: ArrayLike,
+    clip_norm: ArrayLike,
+    degrees_of_freedom: ArrayLike = np.inf,
+) -> float | Array:
+    r"""Compute :math:`|\mu|\min(1, C/\sqrt{d\sigma^2 + |\mu|^2})`, the mean for d to infinity.
+
+    Uniform in the size of the mean; under Student noise it is averaged over the scale of the noise.
+    Arguments and errors are those of `clipped_moments`.
+    """
+    mean, sigma, d, clip, nu = _parameters(
+        mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
+    )
+    noise = d * sigma**2
+    plainly = np.minimum(1.0, clip / np.sqrt(noise + mean**2))
+    gaussian = np.isinf(nu)
+    nu = np.where(gaussian, 1.0, nu)
+    low, high = scale_range(nu)
+    with np.errstate(divide="ignore"):
+        onset = np.log(noise / np.maximum(clip**2 - mean**2, 0.0)) / 2
+    edge = np.clip(onset, low, high)
+    x, weights = panels(np.linspace(low, edge, 9, axis=-1), 40)
+    w = np.exp(x)
+    clipped = clip[..., None] * w / np.sqrt(noise[..., None] + (mean[..., None] * w) ** 2)
+    averaged = np.sum(weights * scale_density(x, nu[..., None]) * clipped, axis=-1)
+    averaged += gammaincc(nu / 2, nu / 2 * np.exp(2 * np.minimum(onset, 300.0)))
+    return plain(mean * np.where(gaussian, plainly, averaged))
+
+
+def _parameters(
+    mean_norm: ArrayLike,
+    noise_scale: ArrayLike,
+    dimension: ArrayLike,
+    clip_norm: ArrayLike,
+    degrees_of_freedom: ArrayLike,
+) -> tuple[Array, ...]:
+    return np.broadcast_arrays(
+        nonnegative_array("mean_norm", mean_norm),
+        positive_array("noise_scale", noise_scale),
+        dimensions(dimension),
+        positive_array("clip_norm", clip_norm),
+        degrees(degrees_of_freedom),
+    )
+
+
+def scale_edges(rho: float, c: float, d: float, nu: float) -> Array:
+    """Return edges of panels in ln w: where the clip radius c w enters or leaves the lengths."""
+    low, high = scale_range(np.array(nu))
+    roots = []
+    for t in (-REACH, 0.0, REACH):  # c w - t = sqrt(rho^2 w^2 + d)
+        a, b, e = c * c - rho * rho, -2 * c * t, t * t - d
+        found = np.roots([a, b, e])
+        real = found[np.abs(found.imag) <= 1e-9 * np.abs(found)].real
+        roots += np.log(real[real > 0]).tolist()
+    even = np.linspace(low, high, 2 + max(4, int((high - low) / 2)))
+    return np.unique(np.clip([*even, *roots], low, high))
+
+
+def _student(rho: float, c: float, d: float, nu: float) -> Array:
+    """Return P(|X| > C), E h_1(R_{d+2}), E h_2(R_{d+2})/w^2 and E h_2(R_{d+4}) in noise units."""
+    if np.isinf(nu):
+        return _gaussian(np.array([rho]), np.array([c]), d)[0]
+    x, weights = panels(scale_edges(rho, c, d, nu), 20)
+    w = np.exp(x)
+    values = _gaussian(rho * w, c * w, d)
+    values[:, 2] /= w**2
+    return (weights * scale_density(x, np.array(nu))) @ values
+
+
+def _gaussian(rho: Array, c: Array, d: float) -> Array:
+    """Return the four expectations (n, 4) of Gaussian vectors of dimension d."""
+    centre = np.sqrt(rho**2 + d)
+    result = np.ones((rho.size, 4))
+    result[:, 0] = 0.0  # what no sample clips
+    always = c < centre - REACH - 1
+    if always.any():
+        r, dims, clip = rho[always], np.full(1, d), c[always]
+        result[always, 0] = 1.0
+        result[always, 1] = clip * mean_per_snr(r, dims, _GAUSSIAN)
+        result[always, 2] = clip**2 * inverse_square(r, dims, _GAUSSIAN, 0.0)
+        result[always, 3] = clip**2 * inverse_square(r, dims + 2, _GAUSSIAN, 0.0)
+    mixed = np.flatnonzero(~always & (c < centre + REACH))
+    for start in range(0, mixed.size, _CHUNK):
+        some = mixed[start : start + _CHUNK]
+        result[some] = _polar(rho[some], c[some], d)
+    return result
+
+
+def _polar(rho: Array, c: Array, d: float) -> Array:
+    """Return the four expectations (n, 4) by quadrature in polar coordinates."""
+    m = 2.0 if d == 1 else d - 1
+    low, high = radial_range(rho, m)
+    r, radial = panels(np.stack([low, np.clip(c, low, high), high], axis=-1), _ORDER)
+    angle, angular = polar_angles(rho, m)
+    v = r[:, :, None] * np.sin(angle)[:, None, :]
+    x = r[:, :, None] * np.cos(angle)[:, None, :] - rho[:, None, None]
+    density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * chi_density(v, m) * angular[:, None, :]
+    by_radius = [np.sum(density * weight, axis=-1) * r * radial for weight in _weights(v, d)]
+    ratio = np.minimum(1.0, c[:, None] / r)
+    two, four = by_radius[-2:]
+    if d == 1:
+        probability = ndtr(rho - c) + ndtr(-rho - c)
+    else:
+        probability = np.sum(by_radius[0] * (r > c[:, None]), axis=-1)
+    moments = np.sum(two * ratio, -1), np.sum(two * ratio**2, -1), np.sum(four * ratio**2, -1)
+    return np.stack([probability, *moments], axis=-1)
+
+
+def _weights(v: Array, d: float) -> tuple[Array, ...]:
+    """Return what makes the law in d dimensions (3 if d = 1) that in d (+ 2) and d + 4."""
+    if d == 1:
+        return np.ones_like(v), v**2 / 2
+    return np.ones_like(v), v**2 / (d - 1), v**4 / ((d - 1) * (d + 1))
+
+
+def radial_range(rho: Array, m: float) -> tuple[Array, Array]:
+    """Return bounds of the length of a Gaussian vector in m + 1 dimensions with mean length rho."""
+    centre = np.sqrt(rho**2 + m)
+    return np.maximum(centre - REACH - 1, 0.0), centre + REACH + 1
+
+
+def polar_angles(rho: Array, m: float) -> tuple[Array, Array]:
+    """Return angles (n, q) between this vector and its mean, with weights of a quadrature."""
+    middle, centre = np.arctan2(np.sqrt(m), rho), np.sqrt(rho**2 + m)
+    wide = centre <= REACH + 1
+    spread = np.where(wide, np.pi, np.arcsin(np.minimum((REACH + 1) / centre, 1.0)))
+    edges = np.stack([np.maximum(middle - spread, 0.0), np.minimum(middle + spread, np.pi)], -1)
+    angle, angular = panels(edges, _ORDER)
+    return angle, angular

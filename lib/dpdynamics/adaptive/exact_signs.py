@@ -1,0 +1,163 @@
+r"""Exact mean of the sign of a coordinate of a private gradient, for every batch size.
+
+The coordinate is :math:`S = \frac1B\sum_jY_j + \tau\xi` with :math:`\tau = C\sigma_{DP}/B` and
+:math:`Y_j` the coordinate of one clipped gradient, a function of its own Gaussian coordinate and of
+the length of the others. Given the Y, the mean sign is :math:`\mathrm{Erf}(\bar Y/\sqrt2\tau)`. For
+B > 1 the characteristic function of Y gives
+
+.. math::
+
+   E\,\mathrm{sign}\,S = \frac2\pi\int_0^\infty\frac{e^{-\tau^2t^2/2}}t\,
+      \mathrm{Im}\bigl[\varphi_Y(t/B)^B\bigr]dt,
+
+where the private noise bounds the frequencies t/B that matter by :math:`9/C\sigma_{DP}`.
+"""
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike
+from scipy.special import erf
+
+from dpdynamics.arguments import Array, plain, positive_array
+
+from .clipped_means import polar_angles, radial_range, scale_edges
+from .noise_laws import REACH, chi_density, panels, scale_density
+from .normalised_means import degrees, dimensions
+from .sign_drifts import coordinate_and_norm, multiplier_and_batch
+
+_POINTS = 121
+
+
+def exact_sign_mean(
+    coordinate: ArrayLike,
+    mean_norm: ArrayLike,
+    noise_scale: ArrayLike,
+    dimension: ArrayLike,
+    clip_norm: ArrayLike,
+    noise_multiplier: ArrayLike,
+    *,
+    batch_size: int = 1,
+    degrees_of_freedom: ArrayLike = np.inf,
+) -> float | Array:
+    r"""Compute the mean sign of a coordinate of the private gradient without approximation.
+
+    Arguments are those of `averaged_sign_mean`; the noise multiplier must be positive. By
+    quadrature: the error is below 1e-7 for multipliers from 0.01 on. A value takes 0.05 s, some
+    seconds for Student noise in batches.
+
+    References
+    ----------
+    Claim anon2025.thmB.10 (equation 107), with the average over the batch.
+    """
+    at, length = coordinate_and_norm(coordinate, mean_norm)
+    multiplier, batch = multiplier_and_batch(
+        positive_array("noise_multiplier", noise_multiplier), batch_size
+    )
+    parts = np.broadcast_arrays(
+        at,
+        length,
+        positive_array("noise_scale", noise_scale),
+        dimensions(dimension),
+        positive_array("clip_norm", clip_norm),
+        multiplier,
+        degrees(degrees_of_freedom),
+    )
+    values = [
+        _exact(*row, batch=batch) for row in zip(*(x.ravel().tolist() for x in parts), strict=True)
+    ]
+    return plain(np.array(values).reshape(parts[0].shape))
+
+
+def _exact(
+    m: float, length: float, sigma: float, d: float, clip: float, s: float, nu: float, *, batch: int
+) -> float:
+    """Return the mean sign; values of the clipped coordinate are in units of clip."""
+    y, weights = _coordinate_law(m / sigma, length / sigma, d, clip / sigma, nu, s, batch)
+    tau = s / batch
+    if batch == 1:
+        return float(weights @ erf(y / (np.sqrt(2) * tau)))
+    mean = weights @ y
+    piece = 4 / (abs(mean) + 4 * np.sqrt((weights @ (y - mean) ** 2) / batch + tau**2))
+    y, weights = _compressed(y, weights, REACH / s)
+    total, quiet = 0.0, 0
+    for k in range(int(np.ceil(REACH / tau / piece))):
+        t, h = panels(np.array([k, k + 1]) * piece, 16)
+        phi = (np.exp(1j * np.outer(t / batch, y)) @ weights) ** batch
+        total += float(h @ (phi.imag / t * np.exp(-((tau * t) ** 2) / 2)))
+        quiet = quiet + 1 if np.abs(phi).max() < 1e-14 else 0
+        if quiet == 4 and d > 2:  # in two dimensions the characteristic function can come back
+            break
+    return 2 / np.pi * total
+
+
+def _compressed(y: Array, weights: Array, frequency: float) -> tuple[Array, Array]:
+    """Return a rule on [-1, 1] that agrees for all functions up to a frequency."""
+    n = int(frequency + 10 * frequency ** (1 / 3)) + 30
+    moments, before, now = np.empty(n), np.ones_like(y), y.copy()
+    for k in range(n):  # Chebyshev moments
+        moments[k] = weights @ before
+        before, now = now, 2 * y * now - before
+    moments[1:] *= 2
+    angles = (np.arange(n) + 0.5) * np.pi / n
+    return np.cos(angles), np.cos(np.outer(angles, np.arange(n))) @ moments / n
+
+
+def _coordinate_law(
+    m: float, length: float, d: float, clip: float, nu: float, s: float, batch: int
+) -> tuple[Array, Array]:
+    """Return values and weights of a clipped coordinate; m, length and clip in units of sigma."""
+    rest = np.sqrt(max(length**2 - m**2, 0.0))
+    if np.isinf(nu):
+        return _gaussian_law(m, rest, d, clip, s, batch)
+    x, weights = panels(scale_edges(length, clip, d, nu), 16)
+    weights = weights * scale_density(x, np.array(nu))
+    keep = weights > 1e-12
+    laws = [_gaussian_law(w * m, w * rest, d, w * clip, s, batch) for w in np.exp(x[keep]).tolist()]
+    values = np.concatenate([law[0] for law in laws])
+    return values, np.concatenate([p * law[1] for p, law in zip(weights[keep], laws, strict=True)])
+
+
+def _gaussian_law(
+    m: float, rest: float, d: float, clip: float, s: float, batch: int
+) -> tuple[Array, Array]:
+    low, high = m - REACH, m + REACH
+    size = max(clip, np.sqrt(m**2 + rest**2 + d))
+    layer = 9 * s * size  # where the private noise can win
+    turns = REACH / s * min(1.0, 2 * REACH / size) / 2  # of the fastest phase of a batch
+    even = np.linspace(low, high, 6 + (int(turns) // 10 if batch > 1 else 0))
+    edges = np.clip([*even, -clip, -layer, 0, layer, clip], low, high)
+    x, weights = panels(np.unique(edges), 20)
+    weights = weights * np.exp(-((x - m) ** 2) / 2) / np.sqrt(2 * np.pi)
+    x, weights = x[weights > 1e-17], weights[weights > 1e-17]
+    r, radial = _rest_law(rest, np.sqrt(np.maximum(clip**2 - x**2, 0.0)), d - 1)
+    y = x[:, None] / np.maximum(clip, np.hypot(x[:, None], r))
+    weights = weights[:, None] * radial
+    keep = weights > 1e-15
+    return y[keep], weights[keep]
+
+
+def _rest_law(rest: float, onset: Array, k: float) -> tuple[Array, Array]:
+    """Return radii (n, q) of the other k coordinates, with weights, in panels cut at onset (n,)."""
+    if k == 0:
+        return np.zeros((onset.size, 1)), np.ones((onset.size, 1))
+    if k == 1:
+        low, high = max(rest - REACH, 0.0), rest + REACH
+        fit = None
+    else:
+        angle, angular = polar_angles(np.array([rest]), k - 1)
+        low, high = (edge.item() for edge in radial_range(np.array([rest]), k - 1))
+        middle, half = (high + low) / 2, (high - low) / 2
+
+        u = chebyshev.chebpts1(_POINTS)
+        x = (middle + half * u[:, None]) * np.cos(angle) - rest
+        v = (middle + half * u[:, None]) * np.sin(angle)
+        grid = (np.exp(-(x**2) / 2) * chi_density(v, k - 1)) @ angular[0]
+        fit = chebyshev.chebvander(u, _POINTS - 1).T @ grid * (2 / _POINTS)
+        fit[0] /= 2
+    edges = [np.full_like(onset, low), np.clip(onset, low, high), np.full_like(onset, high)]
+    r, radial = panels(np.stack(edges, axis=-1), 50)
+    if fit is None:
+        density = np.exp(-((r - rest) ** 2) / 2) + np.exp(-((r + rest) ** 2) / 2)
+    else:
+        density = r * np.maximum(chebyshev.chebval((r - middle) / half, fit), 0.0)
+    return r, radial * density / np.sqrt(2 * np.pi)

@@ -1,0 +1,437 @@
+"""A private classifier in the style of scikit-learn, which is not needed."""
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from ..accounting import (
+    calibrate_noise_multiplier,
+    correlated_noise_multiplier,
+    fixed_size_rdp,
+    fixed_size_rdp_lower,
+    gaussian_noise_multiplier,
+    independent_noise_multiplier,
+    rdp_to_epsilon,
+    worst_sensitivity,
+)
+from ..arguments import Array, finite_array, fraction, one_of, whole
+from .network import TwoLayerKAN
+from .training import SAMPLINGS, Training
+
+_ORDERS = np.exp(np.linspace(np.log(1.05), np.log(512), 60))
+
+
+class NotFittedError(ValueError, AttributeError):
+    """The classifier has not been fitted."""
+
+
+class Guarantee(NamedTuple):
+    """Noise over clip norm, and who vouches for it under which neighbours."""
+
+    noise_multiplier: float
+    accountant: str
+    relation: str
+
+
+def certified_noise(
+    *,
+    epsilon: float,
+    delta: float,
+    sampling: str,
+    batch_size: int,
+    samples: int,
+    steps: int,
+    correlation: float = 0.0,
+) -> Guarantee:
+    r"""Calibrate the noise of `Training` to a budget, under the sampling that it uses.
+
+    ========== ======================= ==========================================================
+    sampling   neighbours              accountant
+    ========== ======================= ==========================================================
+    full       contribution zeroed out Gaussian mechanism at the worst sensitivity, exact
+    poisson    contribution zeroed out exact profile; with correlation, its certified upper bound
+    fixed      record replaced         exact profile of a step, Renyi composition; correlation
+                                       :math:`\lambda` at the multiplier :math:`\kappa(1-\lambda)`
+    ========== ======================= ==========================================================
+
+    All iterates are released. The number n of records, and so B, is public.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        In (0, 1).
+    sampling, batch_size, correlation
+        As in `Training`.
+    samples : int
+        n.
+    steps : int
+        Number of updates.
+
+    Returns
+    -------
+    Guarantee
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the budget is met with hardly any noise.
+    ArithmeticError
+        If the accuracy is not reached.
+
+    References
+    ----------
+    Claims wang2026.alg1, wang2026.thm5.1, wang2026.lemF.7.
+
+    Examples
+    --------
+    >>> settings = {"epsilon": 1.0, "delta": 1e-5, "samples": 250, "steps": 40}
+    >>> round(certified_noise(sampling="full", batch_size=250, **settings).noise_multiplier, 2)
+    23.59
+    """
+    samples, steps = whole("samples", samples, 1), whole("steps", steps, 1)
+    size = whole("batch_size", batch_size, 1)
+    if size > samples:
+        raise ValueError(f"batch_size must be at most samples = {samples}, got {batch_size}")
+    sampling = "full" if size == samples else one_of("sampling", sampling, SAMPLINGS)
+    if sampling == "full" and size < samples:
+        raise ValueError(f"batch_size must be {samples} for full batches, got {batch_size}")
+    zeroed = "zero-out: one record's contributions removed or added, the number of records public"
+    if sampling == "full":
+        mu = worst_sensitivity(correlation=correlation, steps=steps)
+        noise = mu * float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+        return Guarantee(noise, "Gaussian mechanism, exact", zeroed)
+    if sampling == "fixed":
+        noise = _fixed_size_noise(epsilon, delta, size, samples, steps)
+        noise /= float(independent_noise_multiplier(noise_multiplier=1.0, correlation=correlation))
+        accountant = "exact step without replacement, Renyi composition"
+        return Guarantee(noise, accountant, "replace: one record exchanged for another")
+    q = size / samples
+    if correlation == 0:
+        noise = calibrate_noise_multiplier(
+            epsilon=epsilon, delta=delta, sampling_probability=q, steps=steps
+        )
+        return Guarantee(noise, "Poisson subsampled Gaussian, exact profile", zeroed)
+    bracket = correlated_noise_multiplier(
+        epsilon=epsilon,
+        delta=delta,
+        correlation=correlation,
+        sampling_probability=q,
+        steps=steps,
+    )
+    noise = float(bracket.upper)
+    return Guarantee(noise, "Poisson subsampled correlated Gaussian, certified blocks", zeroed)
+
+
+def _fixed_size_noise(
+    epsilon: float, delta: float, batch_size: int, samples: int, steps: int
+) -> float:
+    """Solve with the attained divergence at all orders, then with its bound at the best ones."""
+    sizes = {"batch_size": batch_size, "samples": samples}
+
+    def spent(noise: float, rdp: Callable[..., float | Array], orders: Array) -> Array:
+        curve = steps * np.asarray(rdp(noise_multiplier=noise, orders=orders, **sizes))
+        pairs = zip(orders, curve, strict=True)
+        return np.array([rdp_to_epsilon(orders=[a], rdp=[r], delta=delta) for a, r in pairs])
+
+    def excess(log_noise: float) -> float:
+        return float(spent(np.exp(log_noise), fixed_size_rdp_lower, _ORDERS).min()) - epsilon
+
+    low = high = 0.0
+    while excess(low) <= 0 and low > -3.5:
+        low -= 0.5
+    while excess(high) > 0:
+        high += 0.5
+    if excess(low) <= 0:
+        raise ValueError("epsilon is too large to calibrate noise to")
+    noise = float(np.exp(brentq(excess, low, high, xtol=1e-4)))
+    best = int(np.argmin(spent(noise, fixed_size_rdp_lower, _ORDERS)))
+    orders = _ORDERS[max(best - 1, 0) : best + 2]
+    while spent(noise, fixed_size_rdp, orders).min() > epsilon:
+        noise *= 1.003
+    return noise
+
+
+class PrivateKANClassifier:
+    r"""A two-layer KAN for two classes, trained with differential privacy by `Training`.
+
+    Inputs are scaled from the given `bounds` to [-1, 1], and cut off there: nothing about the data
+    is used unprotected but the number of records, the number of features and the two classes. So
+    `bounds` must not be taken from the data, and a seed must stay secret: it gives the noise away.
+    The choice of parameters on the same data is not accounted for.
+
+    Parameters
+    ----------
+    epsilon : float
+        In (0, inf]; inf trains without noise and without a guarantee.
+    delta : float
+        In (0, 1), below 1 / n to mean anything.
+    bounds : (low, high), numbers or (d,) arrays
+        Range of each feature.
+    domain : {"cube", "ball"}
+        "ball" divides by sqrt(d) once more, so that :math:`\|x\|_2\le1` as the theorems of the
+        paper assume; the margin falls with it. Splines need no more than the cube.
+    width, splines : int
+        m and p.
+    correlation : float
+        :math:`\lambda` in [0, 1).
+    clip_norm : float
+        C, positive.
+    step_size : float
+        :math:`\eta`, positive.
+    steps : int
+        Number of updates.
+    sampling : {"poisson", "fixed", "full"}
+    sampling_probability : float
+        q in (0, 1], rounded so that B = q n is a whole number; "full" ignores it.
+    radius : float
+        R in (0, inf]; inf for no projection.
+    average : float
+        In [0, 1): `weights_` averages the iterates of this last share of the updates; 0 takes the
+        last iterate, with all of its noise.
+    random_state : None, int or numpy.random.Generator
+        None draws fresh entropy.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The second is positive.
+    n_features_in_ : int
+    epsilon_, delta_ : float
+        The guarantee for all iterates together, so for `weights_`.
+    accountant_, relation_ : str
+        Where it comes from, and for which neighbours.
+    noise_multiplier_ : float
+        :math:`\kappa`.
+    sampling_probability_ : float
+        B / n, which was accounted for.
+    network_ : TwoLayerKAN
+    weights_ : (m, d, p) array
+        The released weights.
+
+    References
+    ----------
+    Claim wang2026.alg1; `certified_noise`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(0, 10, (400, 2))
+    >>> y = np.where(x[:, 0] > 5, "large", "small")
+    >>> model = PrivateKANClassifier(epsilon=4.0, bounds=(0, 10), random_state=1).fit(x, y)
+    >>> model.score(x, y) > 0.85, model.classes_.tolist()
+    (True, ['large', 'small'])
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        bounds: tuple[ArrayLike, ArrayLike] = (-1.0, 1.0),
+        domain: str = "cube",
+        width: int = 64,
+        splines: int = 6,
+        correlation: float = 0.0,
+        clip_norm: float = 0.3,
+        step_size: float = 10.0,
+        steps: int = 40,
+        sampling: str = "poisson",
+        sampling_probability: float = 0.2,
+        radius: float = np.inf,
+        average: float = 0.5,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.epsilon, self.delta = epsilon, delta
+        self.bounds, self.domain = bounds, domain
+        self.width, self.splines = width, splines
+        self.correlation, self.clip_norm, self.step_size = correlation, clip_norm, step_size
+        self.steps, self.sampling = steps, sampling
+        self.sampling_probability, self.radius = sampling_probability, radius
+        self.average, self.random_state = average, random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "PrivateKANClassifier":
+        """Train on features (n, d) and labels (n,) of two kinds.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are out of range, or no noise is certified.
+        ArithmeticError
+            If the accountant does not reach its accuracy.
+        """
+        features = _matrix(X)
+        classes, signs = _two_classes(y, len(features))
+        n, self.n_features_in_ = features.shape
+        size = n
+        if self.sampling != "full":
+            if not 0 < self.sampling_probability <= 1:
+                raise ValueError("sampling_probability must lie in (0, 1]")
+            size = max(1, round(self.sampling_probability * n))
+        inputs = self._scaled(features)
+
+        epsilon = float(self.epsilon)
+        if not epsilon > 0:
+            raise ValueError(f"epsilon must be positive, got {self.epsilon}")
+        guarantee = Guarantee(0.0, "none", "none")
+        if np.isfinite(epsilon):
+            guarantee = certified_noise(
+                epsilon=epsilon,
+                delta=fraction("delta", self.delta),
+                sampling=self.sampling,
+                batch_size=size,
+                samples=n,
+                steps=self.steps,
+                correlation=self.correlation,
+            )
+        rng = np.random.default_rng(self.random_state)
+        network, weights = TwoLayerKAN.initial(
+            self.width, self.n_features_in_, self.splines, rng=rng
+        )
+        run = Training(
+            network,
+            inputs,
+            signs,
+            rng=rng,
+            step_size=self.step_size,
+            sampling=self.sampling,
+            batch_size=size,
+            clip_norm=self.clip_norm,
+            noise_multiplier=guarantee.noise_multiplier,
+            correlation=self.correlation,
+            radius=self.radius,
+            initial=weights,
+        )
+        steps = whole("steps", self.steps, 1)
+        if not 0 <= self.average < 1:
+            raise ValueError(f"average must lie in [0, 1), got {self.average}")
+        mean = np.zeros(network.shape)
+        count = max(1, round(self.average * steps))
+        run.advance(steps - count)
+        for _ in range(count):
+            mean += run.advance(1).weights[0, 0] / count
+        self.classes_, self.network_, self.weights_ = classes, network, mean
+        self.epsilon_, self.delta_ = epsilon, float(self.delta)
+        self.noise_multiplier_, self.accountant_, self.relation_ = guarantee
+        self.sampling_probability_ = size / n
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return f (n,): positive for the second class."""
+        if not hasattr(self, "weights_"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet")
+        features = _matrix(X)
+        if features.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {features.shape[1]} features, but {type(self).__name__} "
+                f"is expecting {self.n_features_in_} features as input"
+            )
+        return self.network_.values(self.weights_, self.network_.features(self._scaled(features)))
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the probabilities (n, 2) of the classes under the logistic model."""
+        values = self.decision_function(X)
+        return np.stack([expit(-values), expit(values)], axis=1)
+
+    def predict(self, X: ArrayLike) -> Any:
+        """Return the likelier class (n,)."""
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of right predictions, weighted if wished."""
+        right = (self.predict(X) == np.asarray(y)).astype(float)
+        weights = None if sample_weight is None else finite_array("sample_weight", sample_weight)
+        return float(np.average(right, weights=weights))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; `deep` changes nothing."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> "PrivateKANClassifier":
+        """Set parameters by name; ValueError for an unknown one."""
+        names = self.get_params()
+        for name, value in params.items():
+            if name not in names:
+                raise ValueError(f"params must be among {', '.join(names)}, got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        """Show the parameters."""
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({shown})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Describe the classifier to scikit-learn, which is loaded if it asks."""
+        tags = sys.modules["sklearn.utils"]
+        return tags.Tags(
+            estimator_type="classifier",
+            target_tags=tags.TargetTags(required=True),
+            classifier_tags=tags.ClassifierTags(poor_score=True, multi_class=False),
+            input_tags=tags.InputTags(),
+        )
+
+    def _scaled(self, features: Array) -> Array:
+        one_of("domain", self.domain, ("cube", "ball"))
+        low, high = (finite_array("bounds", bound) for bound in self.bounds)
+        if any(bound.shape not in ((), features.shape[1:]) for bound in (low, high)):
+            raise ValueError(f"bounds must be numbers or have shape {features.shape[1:]}")
+        if np.any(low >= high):
+            raise ValueError("bounds must be increasing")
+        scaled = 2 * (np.clip(features, low, high) - low) / (high - low) - 1
+        scaled = np.clip(scaled, -1, 1)  # rounding
+        return scaled / np.sqrt(features.shape[1]) if self.domain == "ball" else scaled
+
+
+def _matrix(X: ArrayLike) -> Array:
+    if hasattr(X, "toarray"):
+        raise ValueError("X must be dense, got a sparse matrix")
+    values = np.asarray(X)
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if values.ndim == 1:
+        raise ValueError(f"X must have 2 axes: Reshape your data, got shape {values.shape}")
+    if values.dtype.kind == "O":
+        values = values.astype(float)
+    if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
+        raise ValueError("X must not contain NaN or infinity")
+    features = finite_array("X", values, ndim=2)
+    for axis, name in enumerate(("sample(s)", "feature(s)")):
+        if features.shape[axis] == 0:
+            raise ValueError(
+                f"X: 0 {name} (shape={features.shape}) while a minimum of 1 is required."
+            )
+    return features
+
+
+def _two_classes(y: ArrayLike, samples: int) -> tuple[Any, Array]:
+    """Return the two labels, and for each record -1 or 1."""
+    if y is None:
+        raise ValueError("y: Expected array-like (array or non-string sequence), got None")
+    labels = np.asarray(y)
+    if labels.shape not in ((samples,), (samples, 1)):
+        raise ValueError(f"y must have shape ({samples},), got {labels.shape}")
+    if labels.dtype.kind == "f":
+        if not np.all(np.isfinite(labels)):
+            raise ValueError("y must not contain NaN or infinity")
+        if np.any(labels != np.round(labels)):
+            raise ValueError("Unknown label type: y is continuous")
+    classes, indices = np.unique(labels, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: "
+            f"y has {len(classes)} classes"
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y must hold two classes, got {len(classes)} class")
+    return classes, np.where(indices.ravel() == 1, 1.0, -1.0)

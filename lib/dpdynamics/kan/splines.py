@@ -1,0 +1,194 @@
+r"""Cubic B-splines on [-1, 1]: the basis as piecewise cubics, and its suprema in closed form.
+
+The cells have the width :math:`h = 2/(p-3)`; on each of them four splines live, and each is a cubic
+in :math:`v = (x - \text{left end})/h\in[0, 1]`. With the extended uniform knots all splines are
+translates of one; clamped knots repeat the ends of the interval. Either way the splines sum to one.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike
+
+from ..arguments import Array, finite_array, last_axis, whole
+
+_FALLING = np.array([[1, 1, 1, 1], [0, 1, 2, 3], [0, 0, 2, 6], [0, 0, 0, 6]], dtype=np.float64)
+
+
+class SplineBounds(NamedTuple):
+    """Suprema over [-1, 1]: of one spline and its derivatives, and of their sums of squares."""
+
+    value: float
+    slope: float
+    curvature: float
+    square: float
+    slope_square: float
+    curvature_square: float
+
+
+def spline_bounds(size: int, clamped: bool = False) -> SplineBounds:
+    r"""Give the suprema of the cubic B-splines; each of them is attained.
+
+    Parameters
+    ----------
+    size : int
+        Number p of splines, at least 4.
+    clamped : bool
+        Whether the ends of the interval are knots of multiplicity four.
+
+    Returns
+    -------
+    SplineBounds
+        :math:`\sup_{k,x}|b_k|, |b_k'|, |b_k''|` and
+        :math:`\sup_x|\mathbf h|^2, |\mathbf h'|^2, |\mathbf h''|^2`
+        with :math:`\mathbf h = (b_1, \dots, b_p)`.
+
+    Raises
+    ------
+    ValueError
+        If `size` is below 4.
+
+    Notes
+    -----
+    Claim wang2026.def3.2. Assumption 3.2 calls the first three constants; they are functions of
+    the knots.
+
+    Examples
+    --------
+    >>> spline_bounds(5)[:3] == (2 / 3, 2 / 3, 2.0)  # h = 1
+    True
+    """
+    p = whole("size", size, minimum=4)
+    rate = (p - 3) / 2
+    if clamped:
+        ends = (12.0, 216.0) if p == 4 else (9.0, 126.0)
+        numbers = (1.0, 3.0, ends[0], 1.0, 18.0, ends[1])
+    else:
+        numbers = (2 / 3, 2 / 3, 2.0, 1 / 2, 13 / 16, 6.0)
+    scales = (1.0, rate, rate**2, 1.0, rate**2, rate**4)
+    return SplineBounds(*(a * b for a, b in zip(numbers, scales, strict=True)))
+
+
+@dataclass(frozen=True)
+class CubicSplines:
+    """The p cubic B-splines on [-1, 1] with p - 3 equal cells.
+
+    Parameters
+    ----------
+    size : int
+        Number p of splines, at least 4.
+    clamped : bool
+        Whether the ends of the interval are knots of multiplicity four; otherwise the uniform knots
+        go on beyond them.
+
+    Examples
+    --------
+    >>> basis = CubicSplines(5)
+    >>> basis([0.0]) * 6
+    array([[0., 1., 4., 1., 0.]])
+    """
+
+    size: int
+    clamped: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", whole("size", self.size, minimum=4))
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, p - 3."""
+        return self.size - 3
+
+    @property
+    def spacing(self) -> float:
+        """Width h of a cell."""
+        return 2 / self.cells
+
+    @property
+    def breakpoints(self) -> Array:
+        """Ends of the cells, (cells + 1,)."""
+        return np.linspace(-1, 1, self.cells + 1)
+
+    @property
+    def knots(self) -> Array:
+        """All p + 4 knots."""
+        return -1 + self.spacing * self._steps()
+
+    def _steps(self) -> Array:
+        """Return the knots in units of h, counted from -1."""
+        steps = np.arange(-3.0, self.cells + 4)
+        return np.clip(steps, 0, self.cells) if self.clamped else steps
+
+    @cached_property
+    def tables(self) -> Array:
+        """Coefficients (cells, 4 powers of v, 4 splines); spline s of cell c is number c + s."""
+        t, cells = self._steps(), np.arange(self.cells)
+        pieces = np.ones((self.cells, 1, 1))
+        for degree in (1, 2, 3):  # Cox and de Boor, on polynomials
+            higher = np.zeros((self.cells, degree + 1, degree + 1))
+            for s in range(degree):
+                first = cells + 4 - degree + s
+                span = (t[first + degree] - t[first])[:, None]
+                rising = (cells[:, None] - t[first][:, None]) / span * pieces[:, :, s]
+                linear = pieces[:, :, s] / span
+                higher[:, :-1, s + 1] += rising
+                higher[:, 1:, s + 1] += linear
+                higher[:, :-1, s] += pieces[:, :, s] - rising
+                higher[:, 1:, s] -= linear
+            pieces = higher
+        return pieces
+
+    def __call__(self, points: ArrayLike, derivative: int = 0) -> Array:
+        """Evaluate the splines or one of their derivatives.
+
+        Parameters
+        ----------
+        points : array
+            In [-1, 1].
+        derivative : int
+            0 to 3. The third jumps at the knots: there it is that of the cell on the right.
+
+        Returns
+        -------
+        array of shape (*points.shape, p)
+
+        Raises
+        ------
+        ValueError
+            If a point lies outside [-1, 1] or the derivative is not 0, 1, 2 or 3.
+        """
+        x = finite_array("points", points)
+        if np.any(np.abs(x) > 1):
+            raise ValueError(f"points must lie in [-1, 1], got {x.flat[np.abs(x).argmax()]}")
+        order = whole("derivative", derivative, minimum=0)
+        if order > 3:
+            raise ValueError(f"derivative must be at most 3, got {order}")
+        place = (x + 1) / self.spacing
+        cell = np.minimum(place.astype(np.intp), self.cells - 1)
+        powers = np.zeros((*x.shape, 4))
+        powers[..., order:] = np.vander((place - cell).ravel(), 4 - order, increasing=True).reshape(
+            *x.shape, 4 - order
+        )
+        powers *= _FALLING[order] / self.spacing**order
+        live = np.einsum("...q,...qs->...s", powers, self.tables[cell])
+        values = np.zeros((*x.shape, self.size))
+        np.put_along_axis(values, cell[..., None] + np.arange(4), live, axis=-1)
+        return values
+
+    def compiled(self, coefficients: ArrayLike) -> Array:
+        r"""Write :math:`\sum_kc_kb_k` as a piecewise cubic.
+
+        Parameters
+        ----------
+        coefficients : (..., p) array
+
+        Returns
+        -------
+        (..., cells, 4) array
+            Coefficients of the powers 0 to 3 of v in every cell.
+        """
+        c = last_axis("coefficients", coefficients, self.size)
+        return np.einsum("cqs,...cs->...cq", self.tables, sliding_window_view(c, 4, axis=-1))

@@ -1,0 +1,335 @@
+r"""Bags of words with labels, and two laws of synthetic ones: reviews and tagged questions.
+
+A document has a class c, a lognormal number of words, and words drawn independently with
+probabilities proportional to :math:`p_r e^{a_{cr}}`: p the Zipf-Mandelbrot law of the language,
+:math:`p_r\propto(r+s)^{-\alpha}` for rank r, and a the log-odds of words in classes. Its features
+say which words occur, with a last column for the bias.
+
+The laws imitate what a linear model on such text sees (thousands of columns, about a hundred
+entries a row, frequent words everywhere, a weak signal spread over many words). They are fitted to
+no corpus: orders of magnitude carry over to real text, digits do not.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ..arguments import (
+    Array,
+    finite_array,
+    fraction,
+    nonnegative,
+    nonnegative_array,
+    one_of,
+    positive,
+    vector,
+    whole,
+)
+
+ROWS = ("multi-hot", "unit")
+
+
+@dataclass(frozen=True, eq=False)
+class TextData:
+    """Labelled documents as sparse rows.
+
+    Parameters
+    ----------
+    features : scipy.sparse matrix (n, d)
+        Kept as a `csr_array` of float32 with sorted indices; the last column is the bias.
+    labels : (n,) array of integers
+        In 0, ..., `classes` - 1.
+    classes : int
+        At least 2.
+    name, description : str
+        For tables and captions.
+    synthetic : bool
+        Whether the documents were drawn from a law and not written by people.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+    """
+
+    features: Any
+    labels: NDArray[np.int64]
+    classes: int
+    name: str
+    description: str
+    synthetic: bool
+
+    def __post_init__(self) -> None:
+        features = csr_array(self.features, dtype=np.float32)
+        features.sum_duplicates()
+        if features.ndim != 2 or 0 in features.shape or not np.isfinite(features.data).all():
+            raise ValueError(f"features must be finite, of shape (n, d), got {features.shape}")
+        labels = np.asarray(self.labels)
+        if labels.shape != features.shape[:1] or labels.dtype.kind not in "iu":
+            raise ValueError(f"labels must be {features.shape[0]} integers, got {labels.shape}")
+        if labels.min() < 0 or labels.max() >= whole("classes", self.classes, minimum=2):
+            raise ValueError(f"labels must lie in [0, {self.classes})")
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels.astype(np.int64))
+
+    @property
+    def size(self) -> int:
+        """Number n of documents."""
+        return int(self.features.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """Number d of columns, the bias included."""
+        return int(self.features.shape[1])
+
+    @cached_property
+    def row_norms(self) -> Array:
+        """Euclidean norms (n,) of the rows."""
+        squares = self.features.multiply(self.features).sum(axis=1)
+        return np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+
+    def subset(self, rows: Any) -> "TextData":
+        """Keep some documents; `rows` is a slice or an array of indices."""
+        return replace(self, features=self.features[rows], labels=self.labels[rows])
+
+    def with_permuted_labels(self, rng: np.random.Generator) -> "TextData":
+        """Shuffle the labels among the documents: the same rows, and nothing left to learn."""
+        return replace(
+            self,
+            labels=rng.permutation(self.labels),
+            name=f"{self.name}, labels permuted",
+            description=f"{self.description} Labels permuted: they say nothing about the rows.",
+        )
+
+    def describe(self) -> dict[str, float | str | bool]:
+        """Return the facts of a table: sizes, entries a row, row norms, largest class."""
+        entries = np.diff(self.features.indptr)
+        return {
+            "name": self.name,
+            "synthetic": self.synthetic,
+            "documents": self.size,
+            "columns": self.dimension,
+            "classes": self.classes,
+            "mean_entries": float(entries.mean()),
+            "median_entries": float(np.median(entries)),
+            "mean_row_norm": float(self.row_norms.mean()),
+            "largest_class": float(np.bincount(self.labels).max() / self.size),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class BagOfWordsLaw:
+    r"""The law of a labelled document.
+
+    Parameters
+    ----------
+    word_probabilities : (V,) array
+        :math:`p_r`, nonnegative; scaled to sum to 1.
+    log_odds : (classes, V) array
+        :math:`a_{cr}`: words of class c have probabilities proportional to
+        :math:`p_re^{a_{cr}}`.
+    class_probabilities : (classes,) array
+        Nonnegative; scaled to sum to 1.
+    log_length_mean, log_length_sd : float
+        The number of words is the integer part of :math:`e^{\mu+\tau N(0,1)}`, at least
+        `minimum_length`.
+    minimum_length : int
+    name : str
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated.
+    """
+
+    word_probabilities: Array
+    log_odds: Array
+    class_probabilities: Array
+    log_length_mean: float
+    log_length_sd: float
+    minimum_length: int
+    name: str
+
+    def __post_init__(self) -> None:
+        odds = finite_array("log_odds", self.log_odds, ndim=2)
+        whole("classes", odds.shape[0], minimum=2)
+        for axis, field in enumerate(("class_probabilities", "word_probabilities")):
+            weights = vector(
+                field, nonnegative_array(field, getattr(self, field)), odds.shape[axis]
+            )
+            object.__setattr__(self, field, weights / positive(f"sum of {field}", weights.sum()))
+        object.__setattr__(self, "log_odds", odds)
+        finite_array("log_length_mean", self.log_length_mean, ndim=0)
+        nonnegative("log_length_sd", self.log_length_sd)
+        whole("minimum_length", self.minimum_length, minimum=1)
+
+    def sample(self, rng: np.random.Generator, size: int, *, rows: str = "multi-hot") -> TextData:
+        """Draw documents; training and test data are two samples of one law.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int
+            Number of documents.
+        rows : {"multi-hot", "unit"}
+            Ones for the words that occur and for the bias, or the same divided by the Euclidean
+            norm of the row.
+
+        Raises
+        ------
+        ValueError
+            If `size` is below 1, or `rows` is not one of the two.
+        """
+        size, rows = whole("size", size, minimum=1), one_of("rows", rows, ROWS)
+        classes, words = self.log_odds.shape
+        labels = rng.choice(classes, size, p=self.class_probabilities)
+        lengths = np.exp(self.log_length_mean + self.log_length_sd * rng.standard_normal(size))
+        lengths = np.maximum(lengths.astype(np.int64), self.minimum_length)
+        occurring = [np.arange(size) * (words + 1) + words]  # the bias, as one more word
+        for label in np.unique(labels):
+            documents = np.flatnonzero(labels == label)
+            tokens = rng.random(lengths[documents].sum())
+            mass = np.cumsum(self.word_probabilities * np.exp(self.log_odds[label]))
+            drawn = np.searchsorted(mass[:-1], tokens * mass[-1], side="right")
+            place = np.repeat(documents * (words + 1), lengths[documents])
+            occurring.append(place + drawn)
+        keys = np.sort(np.concatenate(occurring))
+        row, column = np.divmod(keys[np.diff(keys, prepend=-1) > 0], words + 1)
+        entries = np.bincount(row)
+        values = 1 / np.sqrt(entries) if rows == "unit" else np.ones(size)
+        start = np.concatenate([[0], np.cumsum(entries)])
+        features = csr_array(
+            (values[row].astype(np.float32), column, start), shape=(size, words + 1)
+        )
+        description = (
+            f"Synthetic: {size} documents of {classes} classes, {words} Zipf-Mandelbrot words and "
+            f"a bias, {rows} rows, drawn from a law that is fitted to no corpus."
+        )
+        return TextData(features, labels, classes, f"{self.name}, {rows} rows", description, True)
+
+
+def _zipf_mandelbrot(vocabulary: int, exponent: float, shift: float) -> Array:
+    ranks = np.arange(1, whole("vocabulary", vocabulary, minimum=2) + 1)
+    return np.asarray((ranks + nonnegative("shift", shift)) ** -positive("exponent", exponent))
+
+
+def movie_review_law(
+    rng: np.random.Generator,
+    *,
+    vocabulary: int = 10_000,
+    exponent: float = 1.1,
+    shift: float = 2.7,
+    informative: float = 0.1,
+    strength: float = 0.5,
+) -> BagOfWordsLaw:
+    r"""Draw a law of two balanced classes, about 130 distinct words a document.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws the log-odds; the documents have their own draws in `BagOfWordsLaw.sample`.
+    vocabulary, exponent, shift
+        V, :math:`\alpha` and s of the Zipf-Mandelbrot law.
+    informative : float
+        Probability in (0, 1) that a word has log-odds :math:`\pm\,`\ `strength` :math:`N(0,1)`,
+        plus in class 1 and minus in class 0; the other words have none.
+    strength : float
+        Nonnegative.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> law = movie_review_law(np.random.default_rng(0), vocabulary=500)
+    >>> law.sample(np.random.default_rng(1), 100).features.shape
+    (100, 501)
+    """
+    probabilities = _zipf_mandelbrot(vocabulary, exponent, shift)
+    odds = nonnegative("strength", strength) * rng.standard_normal(vocabulary)
+    odds *= rng.random(vocabulary) < fraction("informative", informative)
+    return BagOfWordsLaw(
+        probabilities, np.stack([-odds, odds]), np.ones(2), 5.1, 0.6, 10, "synthetic reviews"
+    )
+
+
+def stack_overflow_law(
+    rng: np.random.Generator,
+    *,
+    vocabulary: int = 10_000,
+    classes: int = 500,
+    exponent: float = 1.1,
+    shift: float = 2.7,
+    keywords: int = 20,
+    keyword_share: float = 0.15,
+) -> BagOfWordsLaw:
+    """Draw a law of many classes, about 20 distinct words a document.
+
+    A class has `keywords` words of its own, chosen at random, which make up `keyword_share` of the
+    words of its documents; the classes have Zipf-Mandelbrot probabilities.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws the keywords.
+    vocabulary, classes, exponent, shift, keywords : numbers
+    keyword_share : float
+        In (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    p = _zipf_mandelbrot(vocabulary, exponent, shift)
+    p /= p.sum()
+    share, keywords = fraction("keyword_share", keyword_share), whole("keywords", keywords, 1)
+    if keywords >= vocabulary:
+        raise ValueError(f"keywords must be fewer than vocabulary = {vocabulary}, got {keywords}")
+    odds = np.zeros((whole("classes", classes, minimum=2), vocabulary))
+    for row in odds:
+        own = rng.choice(vocabulary, keywords, replace=False)
+        mass = p[own].sum()
+        row[own] = np.log(share / (1 - share) * (1 - mass) / mass)
+    tags = _zipf_mandelbrot(classes, exponent, shift)
+    return BagOfWordsLaw(p, odds, tags, 3.0, 0.5, 3, "synthetic tagged questions")
+
+
+def movie_reviews(
+    rng: np.random.Generator,
+    *,
+    train_size: int = 25_000,
+    test_size: int = 25_000,
+    rows: str = "multi-hot",
+    **law: Any,
+) -> tuple[TextData, TextData]:
+    """Draw a law of reviews, training data and test data from it.
+
+    The keywords `law` are those of `movie_review_law`, the other arguments and the errors those of
+    `BagOfWordsLaw.sample`. The sizes are those of IMDB (anon2025, Appendix C).
+    """
+    drawn = movie_review_law(rng, **law)
+    return drawn.sample(rng, train_size, rows=rows), drawn.sample(rng, test_size, rows=rows)
+
+
+def stack_overflow(
+    rng: np.random.Generator,
+    *,
+    train_size: int = 246_092,
+    test_size: int = 61_719,
+    rows: str = "multi-hot",
+    **law: Any,
+) -> tuple[TextData, TextData]:
+    """Draw a law of tagged questions, training data and test data from it.
+
+    The keywords `law` are those of `stack_overflow_law`, the other arguments and the errors those
+    of `BagOfWordsLaw.sample`. The sizes are those of StackOverflow (anon2025, Appendix C).
+    """
+    drawn = stack_overflow_law(rng, **law)
+    return drawn.sample(rng, train_size, rows=rows), drawn.sample(rng, test_size, rows=rows)

@@ -1,0 +1,56 @@
+"""Batches of records: shuffled epochs, fixed size, Poisson."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import one_of, whole
+
+SAMPLINGS = ("shuffle", "fixed", "poisson")
+
+
+class Batches:
+    """Draw one batch of indices after the other; pickling keeps the place.
+
+    Parameters
+    ----------
+    size : int
+        Number n of records.
+    batch_size : int
+        B, at most n; for "poisson" the expected one, by which sums are to be divided.
+    sampling : {"shuffle", "fixed", "poisson"}
+        A fresh permutation every epoch, cut into batches, the incomplete one dropped; B records
+        without replacement, anew at each step; every record independently with probability B / n.
+    rng : numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+
+    def __init__(self, size: int, batch_size: int, sampling: str, rng: np.random.Generator) -> None:
+        self.size = whole("size", size, minimum=1)
+        self.batch_size = whole("batch_size", batch_size, minimum=1)
+        if self.batch_size > self.size:
+            raise ValueError(f"batch_size must be at most the {size} records, got {batch_size}")
+        self.sampling = one_of("sampling", sampling, SAMPLINGS)
+        self._rng = rng
+        self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    @property
+    def steps_per_epoch(self) -> float:
+        """Steps that make an epoch: floor(n / B) of shuffled batches, else n / B."""
+        exact = self.size / self.batch_size
+        return float(self.size // self.batch_size) if self.sampling == "shuffle" else exact
+
+    def draw(self) -> NDArray[np.int64]:
+        """Return the indices of the next batch."""
+        if self.sampling == "shuffle":
+            if self._order.size < self.batch_size:
+                self._order = self._rng.permutation(self.size)
+            batch, self._order = np.split(self._order, [self.batch_size])
+            return batch
+        count = self.batch_size
+        if self.sampling == "poisson":
+            count = self._rng.binomial(self.size, self.batch_size / self.size)
+        return self._rng.choice(self.size, count, replace=False, shuffle=False)

@@ -1,0 +1,556 @@
+"""Correlated noise: against enumeration, quadrature, sampling, and the exact case without it."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp, ndtr
+from scipy.stats import multivariate_normal, norm
+
+from dpdynamics.accounting.calibration import calibrate_noise_multiplier
+from dpdynamics.accounting.correlated import (
+    add_delta_bound,
+    block_pair,
+    correlated_gaussian_delta,
+    correlated_gaussian_epsilon,
+    correlated_noise_multiplier,
+    cumulative_noise_lower_bound,
+)
+from dpdynamics.accounting.correlated_matrices import (
+    cumulative_noise_std,
+    independent_noise_multiplier,
+    noising_matrix,
+    participation_sensitivity,
+    printed_correlated_multiplier,
+    printed_independent_multiplier,
+    strategy_matrix,
+    strategy_norm,
+    worst_sensitivity,
+)
+from dpdynamics.accounting.correlated_sampling import correlated_loss, sampled_delta
+from dpdynamics.accounting.gaussian import gaussian_delta
+from dpdynamics.accounting.shift_mixtures import ShiftMixture
+from dpdynamics.accounting.subsampled import subsampled_gaussian_delta
+
+RUN = {"noise_multiplier": 13.0, "correlation": 0.9, "sampling_probability": 0.1, "steps": 400}
+BUDGET = {
+    "epsilon": 8.0,
+    "delta": 1e-5,
+    "correlation": 0.9,
+    "sampling_probability": 0.1,
+    "steps": 400,
+}
+CORRELATIONS = st.floats(0.0, 0.995)
+
+
+def patterns(steps):
+    return np.array(list(product([0.0, 1.0], repeat=steps)))
+
+
+def pattern_weights(steps, r):
+    count = patterns(steps).sum(axis=1)
+    return r**count * (1 - r) ** (steps - count)
+
+
+def block_matrix(correlation, block):
+    path = np.diag(np.full(block, 2.0)) - np.eye(block, k=1) - np.eye(block, k=-1)
+    path[0, 0] -= 1
+    path[-1, -1] -= 1
+    return (1 - correlation) ** 2 * np.eye(block) + correlation * path
+
+
+def noise_covariance(correlation, steps):
+    noising = noising_matrix(correlation=correlation, steps=steps)
+    return noising @ noising.T
+
+
+# --- matrices and sensitivities ---------------------------------------------------------------
+
+
+@given(CORRELATIONS, st.integers(1, 40))
+@settings(deadline=None, max_examples=40)
+def test_matrices(correlation, steps):
+    strategy = strategy_matrix(correlation=correlation, steps=steps)
+    noising = noising_matrix(correlation=correlation, steps=steps)
+    np.testing.assert_allclose(strategy @ noising, np.eye(steps), atol=1e-14)
+    exact = np.linalg.norm(strategy, 2)
+    value = strategy_norm(correlation=correlation, steps=steps)
+    assert exact * (1 - 1e-12) <= value <= exact * (1 + 1e-10)
+    assert value <= (1 - correlation**steps) / (1 - correlation) * (1 + 1e-11)
+    std = cumulative_noise_std(noise_multiplier=3.0, correlation=correlation, steps=steps)
+    assert std == pytest.approx(3 * np.linalg.norm(noising.sum(axis=0)), rel=1e-12)
+
+
+def test_norm_of_long_and_nearly_singular_runs():
+    for correlation, steps in ((1 - 1e-9, 7), (0.9, 10**6), (1 - 1e-6, 300)):
+        value = strategy_norm(correlation=correlation, steps=steps)
+        row_sum = -np.expm1(steps * np.log(correlation)) / (1 - correlation)
+        assert 0.6 * row_sum < value <= row_sum * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.9, 0.99])
+@pytest.mark.parametrize("separation", [1, 2, 3])
+@pytest.mark.parametrize("participations", [1, 2, 3, None])
+def test_worst_pattern_by_enumeration(correlation, separation, participations):
+    steps, strategy = 9, strategy_matrix(correlation=correlation, steps=9)
+    allowed = [
+        y
+        for y in patterns(steps)
+        if np.all(np.diff(np.flatnonzero(y)) >= separation) and y.sum() <= (participations or steps)
+    ]
+    expected = np.linalg.norm(np.array(allowed) @ strategy.T, axis=1).max()
+    value = worst_sensitivity(
+        correlation=correlation, steps=steps, participations=participations, separation=separation
+    )
+    assert value == pytest.approx(expected, rel=1e-13)
+
+
+def test_sensitivity_of_a_pattern():
+    strategy = strategy_matrix(correlation=0.7, steps=5)
+    y = np.random.default_rng(0).uniform(0, 1, (3, 5))
+    np.testing.assert_allclose(
+        participation_sensitivity(correlation=0.7, pattern=y),
+        np.linalg.norm(y @ strategy.T, axis=1),
+        rtol=1e-14,
+    )
+    alone = participation_sensitivity(correlation=0.7, pattern=np.eye(5)[0])
+    assert alone == pytest.approx(np.sqrt((1 - 0.7**10) / (1 - 0.49)), rel=1e-14)
+
+
+# --- the inequality of the blocks -------------------------------------------------------------
+
+
+@given(CORRELATIONS, st.integers(1, 9), st.integers(1, 5))
+@settings(deadline=None, max_examples=60)
+def test_blocks_are_below_the_covariance(correlation, block, count):
+    blocks = np.kron(np.eye(count), block_matrix(correlation, block))
+    covariance = noise_covariance(correlation, block * count)
+    assert np.linalg.eigvalsh(covariance - blocks).min() > -1e-13
+    assert np.linalg.norm(np.linalg.inv(np.linalg.cholesky(blocks)).clip(max=0)) < 1e-9
+
+
+@pytest.mark.parametrize("block", [2, 4, 6])
+@pytest.mark.parametrize("correlation", [0.1, 0.5, 0.9, 0.99])
+def test_larger_blocks_are_not(block, correlation):
+    covariance = noise_covariance(correlation, 12)
+    blocks = np.kron(np.eye(12 // block), block_matrix(correlation, block))
+    ends = np.kron(np.eye(12 // block), block_matrix(correlation, block))
+    ends[block - 1 :: block, block - 1 :: block] += correlation * np.eye(12 // block)
+    ends[block::block, block::block] += correlation * np.eye(12 // block - 1)
+    for wrong in (1.05 * blocks, ends):  # a larger multiple; cuts that cost nothing
+        assert np.linalg.eigvalsh(covariance - wrong).min() < -1e-3 * correlation
+
+
+@given(st.floats(0.0, 0.99), st.integers(1, 7), st.floats(0.01, 0.9))
+@settings(deadline=None, max_examples=30)
+def test_block_pair_is_that_of_the_inverse_factor(correlation, block, r):
+    shifts, weights = block_pair(correlation=correlation, block=block, sampling_probability=r)
+    lower = np.linalg.inv(np.linalg.cholesky(block_matrix(correlation, block)))
+    exact = np.linalg.norm(patterns(block) @ lower.T, axis=1)
+    chances = pattern_weights(block, r)
+    assert weights.sum() == pytest.approx(1, rel=1e-12)
+    for cut in (exact[1:] + exact[:-1]) / 2:  # the two laws have the same tails
+        near = np.abs(exact - cut) < 1e-6 * cut
+        above = chances[(exact > cut) & ~near].sum(), chances[(exact > cut) | near].sum()
+        assert above[0] * (1 - 1e-12) <= weights[shifts > cut].sum() <= above[1] * (1 + 1e-12)
+    mean = weights @ shifts
+    assert chances @ exact * (1 - 1e-13) <= mean <= chances @ exact * (1 + 1e-7)
+    assert shifts[-1] <= np.sqrt(block) / (1 - correlation) * (1 + 1e-8)
+
+
+# --- shift mixtures ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["remove", "add"])
+def test_vector_mixtures_are_below_scalar_ones_of_the_same_norms(relation):
+    """Random directions in the plane, by quadrature; equality when they agree."""
+    rng = np.random.default_rng(3)
+    axis = np.linspace(-9, 12, 701)
+    x = np.stack(np.meshgrid(axis, axis), -1)
+    cell = (axis[1] - axis[0]) ** 2
+    for trial in range(6):
+        norms, weights = np.array([0.0, 0.7, 1.6, 2.9]), rng.dirichlet(np.ones(4))
+        angles = rng.uniform(0, 2 * np.pi, 4) * (trial > 0)
+        means = norms[:, None] * np.stack([np.cos(angles), np.sin(angles)], 1)
+        p = sum(w * multivariate_normal(m).pdf(x) for w, m in zip(weights, means, strict=True))
+        q = multivariate_normal(np.zeros(2)).pdf(x)
+        first, second = (p, q) if relation == "remove" else (q, p)
+        for epsilon in (0.0, 0.5, 1.5):
+            value = cell * np.maximum(first - np.exp(epsilon) * second, 0).sum()
+            low, high = ShiftMixture(norms, weights).delta(epsilon, relation)
+            assert low <= high <= low + 1e-11
+            if trial:
+                assert value <= high + 1e-6
+            else:
+                assert value == pytest.approx(high, abs=1e-4)
+
+
+CASES = [
+    (0.1, 400, 7.569, 1.0),
+    (0.1, 400, 1.423, 8.0),
+    (0.01, 1000, 1.415, 1.0),
+    (0.01, 1000, 0.586, 8.0),
+    (0.002, 500, 0.698, 1.0),
+    (0.5, 10, 1.0, 3.0),
+    (0.01, 10000, 1.0, 3.0),
+]
+
+
+@pytest.mark.parametrize("relation", ["remove", "add"])
+@pytest.mark.parametrize(("r", "steps", "kappa", "epsilon"), CASES)
+def test_composition_is_just_above_the_exact_one(r, steps, kappa, epsilon, relation):
+    pair = ShiftMixture(np.array([0.0, 1 / kappa]), np.array([1 - r, r]))
+    value = pair.composed_delta(steps, epsilon, relation)
+    exact = subsampled_gaussian_delta(
+        noise_multiplier=kappa,
+        sampling_probability=r,
+        steps=steps,
+        epsilon=epsilon,
+        relation=relation,
+    )
+    assert exact <= value <= max(1.002 * exact, 1e-18)
+
+
+# --- the interval -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["remove", "add", "add_remove"])
+@pytest.mark.parametrize(("r", "steps", "kappa", "epsilon"), CASES[1::2])
+def test_independent_noise_is_in_the_bracket(r, steps, kappa, epsilon, relation):
+    run = {"noise_multiplier": kappa, "sampling_probability": r, "steps": steps}
+    run |= {"epsilon": epsilon, "relation": relation}
+    exact, bracket = (
+        subsampled_gaussian_delta(**run),
+        correlated_gaussian_delta(**run, correlation=0.0),
+    )
+    assert bracket.lower <= exact <= bracket.upper <= max(1.002 * exact, 1e-18)
+
+
+@pytest.mark.parametrize("relation", ["remove", "add"])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("r", [0.1, 0.6])
+def test_two_steps_by_quadrature(relation, correlation, r):
+    kappa, axis = 1.3, np.linspace(-14, 18, 1601)
+    means = patterns(2) @ strategy_matrix(correlation=correlation, steps=2).T
+    densities = [np.multiply.outer(*norm.pdf(axis, m[:, None], kappa)) for m in means]
+    p, q = np.tensordot(pattern_weights(2, r), densities, 1), densities[0]
+    run = {"noise_multiplier": kappa, "correlation": correlation, "sampling_probability": r}
+    run["steps"] = 2
+    first, second = (p, q) if relation == "remove" else (q, p)
+    for epsilon in (-0.5, 0.3, 1.0):
+        exact = (axis[1] - axis[0]) ** 2 * np.maximum(first - np.exp(epsilon) * second, 0).sum()
+        bracket = correlated_gaussian_delta(**run, epsilon=epsilon, relation=relation)
+        assert bracket.lower - 1e-6 <= exact <= bracket.upper + 1e-6
+        assert bracket.upper <= bracket.lower + 0.02
+        if relation == "add":
+            assert exact <= add_delta_bound(**run, epsilon=epsilon) + 1e-6
+
+
+def test_one_step_and_full_batches_are_exact():
+    one = correlated_gaussian_delta(**(RUN | {"steps": 1, "noise_multiplier": 1.0}), epsilon=0.5)
+    exact = subsampled_gaussian_delta(
+        noise_multiplier=1.0, sampling_probability=0.1, steps=1, epsilon=0.5
+    )
+    assert one.upper == pytest.approx(exact, rel=1e-8)
+    assert one.lower == pytest.approx(exact, rel=0.02)
+    full = correlated_gaussian_delta(
+        **(RUN | {"sampling_probability": 1, "noise_multiplier": 90.0}), epsilon=[1.0, 2.0]
+    )
+    norm_ = worst_sensitivity(correlation=0.9, steps=400)
+    exact = gaussian_delta(mu=norm_ / 90, epsilon=[1.0, 2.0])
+    for bound in full:
+        np.testing.assert_allclose(bound, exact, rtol=1e-8)
+    assert np.all(full.lower < exact) and np.all(exact < full.upper)
+
+
+def test_filter_against_enumeration():
+    """The error of the linear grid falls fourfold when its mesh is halved."""
+    steps, kappa, correlation, r = 8, 1.5, 0.6, 0.3
+    means = patterns(steps) @ strategy_matrix(correlation=correlation, steps=steps).T
+    rng = np.random.default_rng(1)
+    x = means[rng.integers(0, 2**steps, 40)] + kappa * rng.standard_normal((40, steps))
+    terms = (x @ means.T - (means**2).sum(1) / 2) / kappa**2
+    exact = logsumexp(terms + np.log(pattern_weights(steps, r)), axis=1)
+    pair = {"noise_multiplier": kappa, "correlation": correlation, "sampling_probability": r}
+    errors = [
+        np.abs(correlated_loss(x, **pair, nodes=nodes) - exact).max() for nodes in (41, 81, 161)
+    ]
+    assert errors[2] < 1e-3
+    assert 2.5 < errors[0] / errors[1] < 6 and 2.5 < errors[1] / errors[2] < 6
+    zero = correlated_loss(x, **(pair | {"correlation": 0.0}), nodes=2)
+    alone = np.logaddexp(np.log(1 - r), np.log(r) + (x - 0.5) / kappa**2).sum(axis=1)
+    np.testing.assert_allclose(zero, alone, rtol=1e-11)
+
+
+@pytest.mark.parametrize(("correlation", "kappa"), [(0.5, 2.0), (0.9, 6.0)])
+def test_brackets_contain_each_other(correlation, kappa):
+    """Eight steps: rounding down <= exact <= rounding up, and all inside the certified interval."""
+    run = {"correlation": correlation, "noise_multiplier": kappa, "sampling_probability": 0.2}
+    run |= {"steps": 8, "epsilon": 2.0}
+    sampled = {
+        rounding: sampled_delta(**run, nodes=601, samples=2000, rounding=rounding)
+        for rounding in ("down", "linear", "up")
+    }
+    values = [sampled[name].value for name in sampled]
+    assert values == sorted(values)
+    # The exact profile, from another proposal: enumerated patterns, no tilt of the participations.
+    means = patterns(8) @ strategy_matrix(correlation=correlation, steps=8).T
+    weights, rng = pattern_weights(8, 0.2), np.random.default_rng(5)
+    proposal = weights * np.exp(np.linalg.norm(means, axis=1) ** 2 / kappa**2)
+    proposal /= proposal.sum()
+    which = rng.choice(len(means), 25000, p=proposal)
+    x = means[which] + kappa * rng.standard_normal((25000, 8))
+    loss = logsumexp((x @ means.T - (means**2).sum(1) / 2) / kappa**2 + np.log(weights), axis=1)
+    terms = (weights / proposal)[which] * np.maximum(-np.expm1(2.0 - loss), 0)
+    exact, error = terms.mean(), terms.std() / np.sqrt(terms.size)
+    gap = 4 * np.hypot(error, sampled["linear"].standard_error)
+    assert values[0] - gap < exact < values[2] + gap
+    assert abs(values[1] - exact) < gap
+    bracket = correlated_gaussian_delta(**run, relation="remove")
+    assert bracket.lower - 4 * error < exact < bracket.upper + 4 * error
+
+
+@pytest.mark.parametrize(
+    ("correlation", "r", "steps", "kappa", "epsilon"),
+    [(0.9, 0.1, 200, 10.0, 8.0), (0.5, 0.1, 200, 2.0, 8.0), (0.9, 0.05, 200, 15.0, 1.0)],
+)
+def test_exact_value_is_in_the_bracket(correlation, r, steps, kappa, epsilon):
+    run = {"correlation": correlation, "sampling_probability": r, "steps": steps}
+    run |= {"noise_multiplier": kappa, "epsilon": epsilon}
+    value, error, effective = sampled_delta(**run, samples=1000)
+    bracket = correlated_gaussian_delta(**run, relation="remove")
+    assert effective > 100 and error < 0.15 * value
+    assert bracket.lower - 4 * error < value < bracket.upper + 4 * error
+    # The certificate bites: a fifth less sensitivity is refuted by the exact value.
+    less = correlated_gaussian_delta(
+        **(run | {"noise_multiplier": 1.25 * kappa}), relation="remove"
+    )
+    assert less.upper < value - 3 * error
+
+
+def test_sampling_refuses_a_bad_proposal():
+    with pytest.raises(ArithmeticError, match="effective"):
+        sampled_delta(
+            noise_multiplier=2.7,
+            correlation=0.9,
+            sampling_probability=0.01,
+            steps=200,
+            epsilon=8.0,
+            samples=200,
+        )
+
+
+def test_monotone():
+    def upper(**change):
+        arguments = RUN | {"epsilon": 8.0, "blocks": (1, 2, 4)} | change
+        return np.array(correlated_gaussian_delta(**arguments))
+
+    slack = 1.001
+    epsilons = np.linspace(0.0, 12.0, 7)
+    for bound in upper(epsilon=epsilons):
+        assert np.all(np.diff(bound) < 0)
+    for name, values in {
+        "noise_multiplier": [17.0, 13.0, 9.0],
+        "steps": [300, 399, 400, 800],
+        "sampling_probability": [0.08, 0.1, 0.2],
+        "correlation": [0.89, 0.9, 0.92],
+    }.items():
+        bounds = [upper(**{name: value}) for value in values]
+        assert np.all(bounds[0] > 1e-12), name
+        for first, second in pairwise(bounds):
+            assert np.all(first <= second * slack), name
+    few, many = upper(blocks=(1, 3)), upper(blocks=(1, 2, 3, 6))
+    assert few[0] == many[0] and many[1] <= few[1]
+
+
+def test_transfer_holds_for_any_accountant():
+    """The upper bound is never above that of independent noise at the transferred multiplier."""
+    for steps in (3, 30, 400):
+        noise = 1.3 * strategy_norm(correlation=0.9, steps=steps)
+        run = RUN | {"steps": steps, "noise_multiplier": noise}
+        kappa = independent_noise_multiplier(noise_multiplier=noise, correlation=0.9, steps=steps)
+        assert kappa == pytest.approx(1.3, rel=1e-14)
+        assert kappa > independent_noise_multiplier(noise_multiplier=noise, correlation=0.9)
+        bound = subsampled_gaussian_delta(
+            noise_multiplier=kappa, sampling_probability=0.1, steps=steps, epsilon=2.0
+        )
+        assert correlated_gaussian_delta(**run, epsilon=2.0).upper <= 1.003 * bound
+
+
+# --- calibration ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("r", "steps", "epsilon", "correlation"),
+    [(0.1, 400, 8.0, 0.9), (0.02, 60, 4.0, 0.97), (0.3, 5, 2.0, 0.8)],
+)
+def test_calibration_is_never_over_budget(r, steps, epsilon, correlation):
+    run = {"correlation": correlation, "sampling_probability": r, "steps": steps}
+    bracket = correlated_noise_multiplier(epsilon=epsilon, delta=1e-5, **run)
+    enough = correlated_gaussian_delta(noise_multiplier=bracket.upper, epsilon=epsilon, **run)
+    assert 0.999e-5 <= enough.upper <= 1e-5
+    less = correlated_gaussian_delta(noise_multiplier=bracket.lower, epsilon=epsilon, **run)
+    assert less.lower > 1e-5
+    transfer = calibrate_noise_multiplier(
+        epsilon=epsilon, delta=1e-5, sampling_probability=r, steps=steps
+    ) * strategy_norm(correlation=correlation, steps=steps)
+    assert bracket.lower < bracket.upper <= transfer * 1.001
+
+
+def test_epsilon_inverts_delta():
+    run, deltas = RUN | {"blocks": (1, 4)}, np.array([1e-5, 1e-4])
+    bracket = correlated_gaussian_epsilon(**run, delta=deltas)
+    for index, delta in enumerate(deltas):
+        upper = correlated_gaussian_delta(**run, epsilon=bracket.upper[index]).upper
+        lower = correlated_gaussian_delta(**run, epsilon=bracket.lower[index]).lower
+        assert 0.999 * delta <= upper <= delta < lower < 1.001 * delta
+    assert correlated_gaussian_epsilon(**RUN, delta=0.9999) == (0.0, 0.0)
+
+
+REFERENCE = [  # kappa (1 - lambda) by another program: block length 3, and the linear statistic
+    (0.1, 400, 1.0, 0.9, 7.6166, 7.4125),
+    (0.1, 400, 8.0, 0.9, 1.34678, 1.26481),
+    (0.01, 1000, 8.0, 0.9, 0.43298, 0.242402),
+]
+
+
+@pytest.mark.parametrize(("r", "steps", "epsilon", "correlation", "block3", "linear"), REFERENCE)
+def test_calibration_reference(r, steps, epsilon, correlation, block3, linear):
+    bracket = correlated_noise_multiplier(
+        epsilon=epsilon,
+        delta=1e-5,
+        correlation=correlation,
+        sampling_probability=r,
+        steps=steps,
+        blocks=(3,),
+    )
+    assert bracket.upper * (1 - correlation) == pytest.approx(block3, rel=3e-4)
+    assert 0.997 * linear < bracket.lower * (1 - correlation) <= 1.0005 * linear
+    printed = printed_correlated_multiplier(
+        epsilon=epsilon,
+        delta=1e-5,
+        correlation=correlation,
+        sampling_probability=r,
+        steps=steps,
+        outside=True,
+    )
+    assert printed > 8 * bracket.upper
+
+
+@pytest.mark.parametrize(
+    ("r", "steps", "epsilon", "expected"),
+    [
+        (0.1, 400, 1.0, 150.84),
+        (0.1, 400, 8.0, 25.72),
+        (0.01, 1000, 1.0, 39.06),
+        (0.01, 1000, 8.0, 7.71),
+        (0.002, 500, 1.0, 5.30),
+    ],
+)
+def test_cumulative_noise(r, steps, epsilon, expected):
+    budget = {"epsilon": epsilon, "delta": 1e-5, "sampling_probability": r, "steps": steps}
+    bound = cumulative_noise_lower_bound(**budget)
+    assert bound == pytest.approx(expected, rel=1e-3)
+    for correlation in (0.0, 0.9) if steps == 400 else ():
+        bracket = correlated_noise_multiplier(**budget, correlation=correlation, blocks=(1,))
+        for kappa in bracket:  # neither what is necessary nor what is enough is below
+            std = cumulative_noise_std(noise_multiplier=kappa, correlation=correlation, steps=steps)
+            assert std >= bound * (1 - 1e-5)
+
+
+def test_cumulative_noise_of_independent_noise_meets_the_binomial_mixture():
+    budget = {"epsilon": 1.0, "delta": 1e-3, "sampling_probability": 0.3, "steps": 2}
+    std = cumulative_noise_lower_bound(**budget)
+    cuts, count = np.linspace(-20, 20, 400001), np.arange(3.0)
+    weights = np.array([0.49, 0.42, 0.09])
+    remove = ndtr((count - cuts[:, None]) / std) @ weights - np.e * ndtr(-cuts / std)
+    add = ndtr(cuts / std) - np.e * (ndtr((cuts[:, None] - count) / std) @ weights)
+    assert max(remove.max(), add.max()) == pytest.approx(1e-3, rel=1e-6)
+    assert cumulative_noise_lower_bound(**(budget | {"delta": 0.52})) == 0.0
+
+
+# --- what is printed --------------------------------------------------------------------------
+
+
+def test_printed_calibrations():
+    arguments = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 0.1, "steps": 400}
+    kappa = printed_correlated_multiplier(**arguments, correlation=0.9)
+    assert kappa * (1 - 0.9) == pytest.approx(88.2, abs=0.05)
+    bracket = correlated_gaussian_delta(
+        noise_multiplier=kappa,
+        correlation=0.9,
+        sampling_probability=0.1,
+        steps=400,
+        epsilon=1.0,
+        blocks=(1,),
+    )
+    assert bracket.upper < 1e-15  # far too much noise
+    inverted = kappa * ((1 - 0.9) / (1 - 0.9**400)) ** 2
+    wrong = correlated_gaussian_delta(**(RUN | {"noise_multiplier": inverted}), epsilon=1.0)
+    assert wrong.lower > 1e-5  # with the inverse of the factor: too little
+    for change in ({"epsilon": 1.5}, {"steps": 100}):
+        with pytest.raises(ValueError, match="at most 1 and"):
+            printed_correlated_multiplier(**(arguments | change), correlation=0.9)
+        assert (
+            printed_correlated_multiplier(**(arguments | change), correlation=0.9, outside=True) > 0
+        )
+    kappa = printed_independent_multiplier(**arguments)
+    assert kappa**2 == pytest.approx(64 + 128 * np.log(1e5), rel=1e-12)
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"correlation": 1.0}, "correlation"),
+        ({"correlation": -0.1}, "correlation"),
+        ({"noise_multiplier": 0.0}, "noise_multiplier"),
+        ({"sampling_probability": 1.1}, "sampling_probability"),
+        ({"steps": 0}, "steps"),
+        ({"epsilon": np.nan}, "epsilon"),
+        ({"relation": "replace"}, "relation"),
+        ({"blocks": ()}, "blocks"),
+        ({"blocks": (0,)}, "block"),
+        ({"blocks": (13,)}, "block"),
+    ],
+)
+def test_errors_of_the_interval(change, match):
+    with pytest.raises(ValueError, match=match):
+        correlated_gaussian_delta(**(RUN | {"epsilon": 1.0} | change))
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"delta": 0.0}, "delta"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"delta": 0.5, "steps": 2}, "no noise"),
+        ({"delta": 1.5}, "delta"),
+    ],
+)
+def test_errors_of_calibration(change, match):
+    with pytest.raises(ValueError, match=match):
+        correlated_noise_multiplier(**(BUDGET | change))
+
+
+def test_other_errors():
+    with pytest.raises(ValueError, match="separation"):
+        worst_sensitivity(correlation=0.5, steps=3, separation=0)
+    with pytest.raises(ValueError, match="pattern"):
+        participation_sensitivity(correlation=0.5, pattern=1.0)
+    with pytest.raises(ValueError, match="pattern"):
+        participation_sensitivity(correlation=0.5, pattern=[-1.0, 1.0])
+    with pytest.raises(ValueError, match="rounding"):
+        correlated_loss(
+            np.zeros((1, 2)),
+            noise_multiplier=1.0,
+            correlation=0.5,
+            sampling_probability=0.1,
+            rounding="nearest",
+        )
+    with pytest.raises(ValueError, match="nothing to sample"):
+        sampled_delta(**(RUN | {"sampling_probability": 1.0}), epsilon=1.0)
