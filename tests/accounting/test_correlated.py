@@ -554,3 +554,31 @@ def test_other_errors():
         )
     with pytest.raises(ValueError, match="nothing to sample"):
         sampled_delta(**(RUN | {"sampling_probability": 1.0}), epsilon=1.0)
+
+
+@pytest.mark.parametrize("epsilon", [709.0, 710.0, 1500.0, 1e4])
+def test_profile_beyond_the_largest_exponential(epsilon):
+    near, far = (ShiftMixture(np.array([0.0, m]), np.array([0.9, 0.1])) for m in (1.0, 1e4))
+    assert near.delta(epsilon, "remove") == (0.0, 0.0)
+    assert near.delta(epsilon, "add") == far.delta(epsilon, "add") == (0.0, 0.0)
+    low, high = far.delta(epsilon, "remove")  # the mass of the infinite losses
+    assert low <= 0.1 <= high
+    assert high - low < 1e-11
+    edge = ShiftMixture(np.array([0.0, 50.0]), np.array([0.8, 0.2]))
+    loss = norm.logsf(x := edge_of(edge, epsilon))
+    expected = 0.2 * norm.sf(x - 50) + 0.8 * norm.sf(x) - np.exp(epsilon + loss)
+    assert edge.delta(epsilon, "remove") == pytest.approx((expected, expected), rel=1e-9, abs=1e-99)
+
+
+def edge_of(pair, epsilon):
+    """Return where the loss of two means is epsilon, in closed form."""
+    mean, (idle, weight) = pair.means[1], pair.weights
+    rest = epsilon + np.log1p(-idle * np.exp(-epsilon)) - np.log(weight)
+    return rest / mean + mean / 2
+
+
+def test_long_budgets_of_a_run_without_noise():
+    run = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 20, "blocks": (1, 3)}
+    bracket = correlated_gaussian_delta(noise_multiplier=1e-3, epsilon=[1.0, 711.0, 5e3], **run)
+    assert np.allclose(bracket.lower, 1 - 0.9**20, rtol=1e-9)
+    assert np.allclose(bracket.upper, 1 - 0.9**20, rtol=1e-9)

@@ -28,7 +28,7 @@ from math import ceil, exp, expm1, floor, log, log1p, sqrt
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import logsumexp, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arguments import Array
 
@@ -79,9 +79,12 @@ class ShiftMixture:
         while excess(high) < 0:
             high *= 2
         cut = sign * float(brentq(excess, low, high, xtol=1e-10, rtol=1e-12))
-        p = float(self.weights @ ndtr(sign * self.means - cut))
-        first, second = (p, float(ndtr(-cut))) if sign == 1 else (float(ndtr(-cut)), p)
-        value, rounding = first - exp(epsilon) * second, 1e-13 * first
+        mixed = float(logsumexp(log_ndtr(sign * self.means - cut), b=self.weights))
+        single = float(log_ndtr(-cut))
+        first, second = (mixed, single) if sign == 1 else (single, mixed)
+        # In logarithms, since exp(epsilon) may overflow; the second term never exceeds the first.
+        value = exp(first) - exp(min(epsilon + second, first))
+        rounding = (1e-13 + 1e-15 * abs(epsilon)) * exp(first)
         return max(value - rounding, 0.0), min(max(value, 0.0) + rounding, 1.0)
 
     def composed_delta(self, steps: int, epsilon: float, relation: str) -> float:

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpdynamics.arguments import one_of
+from ..arguments import one_of
 
 # The generator of single-precision normals; see its warning about private releases.
-from dpdynamics.normals import Normals
-
+from ..normals import Normals
 from .gradient_parts import NumpyDraws
 
 

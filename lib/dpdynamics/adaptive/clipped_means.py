@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, ndtr
 
-from dpdynamics.arguments import Array, nonnegative_array, plain, positive_array
-
+from ..arguments import Array, nonnegative_array, plain, positive_array
 from .noise_laws import REACH, chi_density, panels, scale_density, scale_range
 from .normalised_means import degrees, dimensions, inverse_square, mean_per_snr
 

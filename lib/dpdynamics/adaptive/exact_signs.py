@@ -18,8 +18,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import erf
 
-from dpdynamics.arguments import Array, plain, positive_array
-
+from ..arguments import Array, plain, positive_array
 from .clipped_means import polar_angles, radial_range, scale_edges
 from .noise_laws import REACH, chi_density, panels, scale_density
 from .normalised_means import degrees, dimensions

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdynamics.arguments import nonnegative_array, positive_array, whole
-
+from ..arguments import nonnegative_array, positive_array, whole
 from .normalised_means import degrees
 
 

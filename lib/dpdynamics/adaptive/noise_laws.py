@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from dpdynamics.arguments import Array
+from ..arguments import Array
 
 _CUT = 42.0
 REACH = 9.5  # standard deviations that a quadrature covers

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import poch
 
-from dpdynamics.arguments import Array, finite_array, nonnegative_array, plain
+from ..arguments import Array, finite_array, nonnegative_array, plain
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _STIRLING = [-399 / 2**18, -21 / 2**15, 5 / 1024, 1 / 128, -1 / 8, 1.0]  # of Gamma ratios, in 1/a

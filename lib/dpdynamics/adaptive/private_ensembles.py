@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpdynamics.arguments import Array, finite_array, fraction, nonnegative, one_of
-from dpdynamics.arguments import nonnegative_array as nonnegatives
-
+from ..arguments import Array, finite_array, fraction, nonnegative, one_of
+from ..arguments import nonnegative_array as nonnegatives
 from .backends import NumpyBackend, TorchBackend, make_backend
 from .gradient_parts import PrivateNoise, checkpoint_steps
 

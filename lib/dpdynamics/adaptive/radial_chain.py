@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, nonnegative_array, positive_array, whole
-
+from ..arguments import Array, nonnegative_array, positive_array, whole
 from .gradient_parts import NumpyDraws, PrivateNoise, checkpoint_steps
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf
 
-from dpdynamics.arguments import (
+from ..arguments import (
     Array,
     finite_array,
     nonnegative_array,
@@ -18,7 +18,6 @@ from dpdynamics.arguments import (
     positive_array,
     whole,
 )
-
 from .clipped_means import clipped_moments
 from .normalised_means import dimensions
 
