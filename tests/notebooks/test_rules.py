@@ -60,7 +60,7 @@ BREAK = {
     ),
     "is_small": (set_outputs(output({"text/html": "x" * 2_000_000})), "2.00 MB"),
     "is_readable": (set_source("\n".join("x = 1" for _ in range(41))), "cell 3 (code cell 2)"),
-    "imports_rooms_only": (set_source("import pandas"), "'pandas'"),
+    "imports_rooms_only": (set_source("import polars"), "'polars'"),
 }
 
 
