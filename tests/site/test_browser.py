@@ -166,11 +166,14 @@ def test_wide_numbered_equations_scroll_on_screen(http_address, open_page):
 
 def test_sliders_are_near_by_keyboard(http_address, open_page):
     page = open_page(http_address + CHAPTER)
-    for _ in range(119):
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent").strip() == "Skip to main content"
+    page.keyboard.press("Enter")
+    for _ in range(89):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.matches('input[type=range]')"):
             return
-    pytest.fail("119 Tabs do not reach the first slider")
+    pytest.fail("89 Tabs past the contents do not reach the first slider")
 
 
 def test_figures_are_readable_on_a_phone(http_address, open_page):
