@@ -3,10 +3,10 @@
 from functools import cache
 from math import prod
 from statistics import median
-from time import perf_counter
 
-from dpdynamics.accounting.calibration import calibrate_noise_multiplier
-from dpdynamics.accounting.subsampled import subsampled_gaussian_epsilon
+from timing import result, timed
+
+from dpdynamics.accounting import calibrate_noise_multiplier, subsampled_gaussian_epsilon
 
 _Q, _DELTA = 0.01, 1e-5
 
@@ -16,12 +16,6 @@ def _event(noise, steps):
 
     event = dp_accounting.PoissonSampledDpEvent(_Q, dp_accounting.GaussianDpEvent(noise))
     return dp_accounting.SelfComposedDpEvent(event, steps)
-
-
-def _timed(function):
-    start = perf_counter()
-    value = function()
-    return perf_counter() - start, value
 
 
 @cache
@@ -45,10 +39,7 @@ def _epsilons():
         for steps in (1000, 10_000, 100_000):
             times = []
             for _ in range(3):
-                (a, exact), (b, bound) = (
-                    _timed(lambda f=f: f(noise, steps))  # noqa: B023
-                    for f in (ours, theirs)
-                )
+                (a, exact), (b, bound) = (timed(f, noise, steps) for f in (ours, theirs))
                 times.append((a, b))
             # Theirs is an upper bound, loose by its mesh of 1e-4.
             if not exact * (1 - 1e-7) <= bound <= exact * (1 + 1e-4):
@@ -61,25 +52,13 @@ def bench_epsilon_geometric_mean():
     """Nine settings; the geometric means of the times."""
     pairs = _epsilons()
     ours, theirs = (prod(column) ** (1 / len(pairs)) for column in zip(*pairs, strict=True))
-    return {
-        "name": "subsampled epsilon, nine settings, mean",
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": 40,
-    }
+    return result("subsampled epsilon, nine settings, mean", [ours], [theirs], 40)
 
 
 def bench_epsilon_slowest():
     """The setting with the smallest ratio: never slower."""
     ours, theirs = min(_epsilons(), key=lambda pair: pair[1] / pair[0])
-    return {
-        "name": "subsampled epsilon, nine settings, least",
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": 1,
-    }
+    return result("subsampled epsilon, nine settings, least", [ours], [theirs], 1)
 
 
 def bench_calibration():
@@ -99,16 +78,9 @@ def bench_calibration():
 
     times = []
     for _ in range(3):
-        a, exact = min(_timed(ours) for _ in range(3))
-        b, bound = _timed(theirs)
+        a, exact = min(timed(ours) for _ in range(3))
+        b, bound = timed(theirs)
         times.append((a, b))
     if not exact * (1 - 1e-6) <= bound <= exact * (1 + 1e-4):
         raise ValueError(f"the two noise multipliers disagree: {exact} and {bound}")
-    a, b = (median(column) for column in zip(*times, strict=True))
-    return {
-        "name": "calibrated noise, 1000 steps",
-        "ours_s": a,
-        "theirs_s": b,
-        "ratio": b / a,
-        "target": 100,
-    }
+    return result("calibrated noise, 1000 steps", *zip(*times, strict=True), 100)

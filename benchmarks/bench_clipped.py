@@ -1,35 +1,22 @@
 """Clipped DP-SGD: the block reduction, grids of risk equations, quadrature of the spectrum."""
 
 import math
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 from scipy.integrate import odeint, solve_ivp
+from timing import result, timed
 
-from dpdynamics.dynamics.clipped_risk import clipped_risk, coupled_risk
-from dpdynamics.dynamics.one_pass_sgd import one_pass_sgd, one_pass_sgd_plain
-from dpdynamics.dynamics.spectra import RiskModes, SpectralBlocks
+from dpdynamics.dynamics import (
+    RiskModes,
+    SpectralBlocks,
+    clipped_risk,
+    coupled_risk,
+    one_pass_sgd,
+    one_pass_sgd_plain,
+)
 from dpdynamics.problems import PolynomialDecay
 
 SETTING = {"aspect_ratio": 0.1, "label_variance": 0.04, "rho": 0.5}
-
-
-def _timed(function, *arguments, **keywords):
-    start = perf_counter()
-    value = function(*arguments, **keywords)
-    return perf_counter() - start, value
-
-
-def _result(name, ours, theirs, target):
-    ours, theirs = median(ours), median(theirs)
-    return {
-        "name": name,
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": target,
-    }
 
 
 def bench_block_reduction():
@@ -43,14 +30,14 @@ def bench_block_reduction():
     for _ in range(5):
         for simulate, runs in ((one_pass_sgd, 4000), (one_pass_sgd_plain, 20)):
             rng = np.random.default_rng(0)
-            seconds, value = _timed(
+            seconds, value = timed(
                 simulate, blocks, etas, sigmas, rng=rng, replicates=runs, **setting
             )
             times[simulate].append(seconds / runs)
             means[simulate] = value.risks[:, -1].mean()
     if not math.isclose(*means.values(), rel_tol=0.02):
         raise ValueError(f"the mean risks disagree: {means.values()}")
-    return _result("DP-SGD run, d = 1000, blocks against coordinates", *times.values(), 100)
+    return result("DP-SGD run, d = 1000, blocks against coordinates", *times.values(), 100)
 
 
 def _slope(clip, rate):
@@ -84,17 +71,14 @@ def _grid(name, solve, target):
     exact = clipped_risk(0.5, schedule, clip_constant=grid, steps=1600, **SETTING)[-1]
     ours, theirs, looped = [], 0.0, np.empty((40, 40))
     for i, clip in enumerate(clips):
-        seconds, value = _timed(
-            clipped_risk, 0.5, schedule, clip_constant=grid, steps=52, **SETTING
-        )
+        seconds, value = timed(clipped_risk, 0.5, schedule, clip_constant=grid, steps=52, **SETTING)
         ours.append(seconds)
-        start = perf_counter()
-        looped[i] = [solve(_slope(clip, rate)) for rate in rates]
-        theirs += perf_counter() - start
+        seconds, looped[i] = timed(lambda c=clip: [solve(_slope(c, rate)) for rate in rates])
+        theirs += seconds
     for whose, found in (("ours", value[-1]), ("theirs", looped)):
         if (error := np.abs(found / exact - 1).max()) > 1e-3:
             raise ValueError(f"{whose}: the relative error {error:.1e} exceeds 1e-3")
-    return _result(name, ours, [theirs], target)
+    return result(name, ours, [theirs], target)
 
 
 def bench_grid():
@@ -115,16 +99,16 @@ def bench_quadrature():
     schedule, grid = PolynomialDecay(np.linspace(2, 10, 20), 0.5), np.logspace(-1, 1, 20)[:, None]
     ours, theirs = [], []
     for _ in range(3):
-        seconds, value = _timed(
+        seconds, value = timed(
             lambda: coupled_risk(
                 RiskModes.quadrature(blocks), schedule, clip_constant=grid, steps=100, **SETTING
             )
         )
         ours.append(seconds)
-        seconds, full = _timed(
+        seconds, full = timed(
             coupled_risk, blocks, schedule, clip_constant=grid, steps=100, **SETTING
         )
         theirs.append(seconds)
     if np.abs(value / full - 1).max() > 1e-5:
         raise ValueError("the quadrature misses the full family by more than 1e-5")
-    return _result("400 coupled families, d = 1000, 8-node quadrature", ours, theirs, 15)
+    return result("400 coupled families, d = 1000, 8-node quadrature", ours, theirs, 15)

@@ -1,20 +1,14 @@
 """Correlated noise: the composition of a block pair, and the whole certified interval."""
 
-from statistics import median
-from time import perf_counter
-
-import numpy as np
 from dp_accounting.pld.privacy_loss_distribution import from_mixture_gaussian_mechanism
+from timing import result, timed
 
-from dpdynamics.accounting.correlated import block_pair, correlated_gaussian_delta
-from dpdynamics.accounting.correlated_sampling import sampled_delta
-from dpdynamics.accounting.shift_mixtures import ShiftMixture
-
-
-def _timed(function):
-    start = perf_counter()
-    value = function()
-    return value, perf_counter() - start
+from dpdynamics.accounting import (
+    ShiftMixture,
+    block_pair,
+    correlated_gaussian_delta,
+    sampled_delta,
+)
 
 
 def bench_block_composition():
@@ -38,20 +32,14 @@ def bench_block_composition():
 
     times = []
     for _ in range(5):
-        value, mine = _timed(ours)
-        reference, other = _timed(theirs)
+        mine, value = timed(ours)
+        other, reference = timed(theirs)
         times.append((mine, other))
     exact = theirs(5e-5)
     if not (exact < value < 1.0003 * exact and exact < reference < 1.0003 * exact):
         raise ValueError(f"the accountants disagree: {value}, {reference} and {exact}")
-    first, second = np.median(times, axis=0)
-    return {
-        "name": "Block pair, 134-fold, against PLD at like errors",
-        "ours_s": float(first),
-        "theirs_s": float(second),
-        "ratio": float(second / first),
-        "target": 8,
-    }
+    name = "Block pair, 134-fold, against PLD at like errors"
+    return result(name, *zip(*times, strict=True), 8)
 
 
 def bench_interval():
@@ -65,17 +53,11 @@ def bench_interval():
     }
     times = []
     for _ in range(3):
-        bracket, mine = _timed(lambda: correlated_gaussian_delta(**run))
-        sampled, other = _timed(lambda: sampled_delta(**run, samples=10_000))
+        mine, bracket = timed(correlated_gaussian_delta, **run)
+        other, sampled = timed(sampled_delta, **run, samples=10_000)
         times.append((mine, other))
     error = 4 * sampled.standard_error
     if not bracket.lower - error < sampled.value < bracket.upper + error:
         raise ValueError(f"the sample is not in the interval: {sampled} and {bracket}")
-    ours, theirs = (median(column) for column in zip(*times, strict=True))
-    return {
-        "name": "Correlated noise, interval, T = 400, against 10^4 samples",
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": None,
-    }
+    name = "Correlated noise, interval, T = 400, against 10^4 samples"
+    return result(name, *zip(*times, strict=True), None)

@@ -7,13 +7,11 @@ or as pykan has it, whichever is faster.
 """
 
 import warnings
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from timing import result, seconds
 
-from dpdynamics.kan.curvature import loss_hessian_extremes
-from dpdynamics.kan.network import TwoLayerKAN
+from dpdynamics.kan import TwoLayerKAN, loss_hessian_extremes
 
 CLIP = 0.1
 
@@ -144,24 +142,6 @@ def _peers(kan, weights, features, labels):
     }
 
 
-def _seconds(function, repeats=1):
-    start = perf_counter()
-    for _ in range(repeats):
-        function()
-    return (perf_counter() - start) / repeats
-
-
-def _result(name, ours, theirs, target):
-    ours, theirs = median(ours), median(theirs)
-    return {
-        "name": name,
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": target,
-    }
-
-
 def _clipped_sum(examples, width, dimension, target):
     case = _example(examples, width, dimension)
     kan, *arguments = case
@@ -175,14 +155,14 @@ def _clipped_sum(examples, width, dimension, target):
         error = np.linalg.norm(run().detach().numpy() - expected) / (CLIP * examples)
         if error > 1e-5:  # ghost clipping adds 1e-6 to the norms
             raise ValueError(f"{name} differs by {error}")
-    first = {name: min(_seconds(run) for _ in range(2)) for name, run in peers.items()}
+    first = {name: min(seconds(run) for _ in range(2)) for name, run in peers.items()}
     best = min(first, key=first.get)
     mine, theirs = [], []
     for _ in range(7):
-        mine.append(_seconds(ours, 5))
-        theirs.append(_seconds(peers[best]))
+        mine.append(seconds(ours, 5))
+        theirs.append(seconds(peers[best]))
     title = f"Clipped sum, n = {examples}, m = {width}, d = {dimension}, against {best}"
-    return _result(title, mine, theirs, target)
+    return result(title, mine, theirs, target)
 
 
 def bench_clipped_sum_small():
@@ -211,9 +191,9 @@ def bench_bare_products():
     matrix = weights.reshape(kan.width, -1)
     ours, bare = [], []
     for _ in range(51):
-        bare.append(_seconds(lambda: (features @ matrix.T).T @ features))
-        ours.append(_seconds(lambda: kan.clipped_gradient_sum(weights, features, labels, CLIP)))
-    return _result("Two bare products, m = 512, d p = 512, to a clipped sum", ours, bare, 1 / 1.5)
+        bare.append(seconds(lambda: (features @ matrix.T).T @ features))
+        ours.append(seconds(lambda: kan.clipped_gradient_sum(weights, features, labels, CLIP)))
+    return result("Two bare products, m = 512, d p = 512, to a clipped sum", ours, bare, 1 / 1.5)
 
 
 def bench_loss_hessian():
@@ -229,10 +209,10 @@ def bench_loss_hessian():
     for _ in range(3):
         repeats = 5
         ours.append(
-            _seconds(lambda: loss_hessian_extremes(kan, weights, features, labels), repeats) / 40
+            seconds(lambda: loss_hessian_extremes(kan, weights, features, labels), repeats) / 40
         )
-        theirs.append(_seconds(lambda: np.linalg.eigvalsh(dense)))
+        theirs.append(seconds(lambda: np.linalg.eigvalsh(dense)))
     ends = loss_hessian_extremes(kan, weights, features[:1], labels[:1])[0]
     if not np.allclose(ends, np.linalg.eigvalsh(dense)[[0, -1]], atol=1e-12):
         raise ValueError(f"the eigenvalues disagree: {ends}")
-    return _result("Extremes of a loss Hessian, 40 at a time, mdp = 1152", ours, theirs, 1000)
+    return result("Extremes of a loss Hessian, 40 at a time, mdp = 1152", ours, theirs, 1000)

@@ -1,9 +1,7 @@
 """What one record leaves behind: releases in 4 x 4 algebra against dense covariances."""
 
-from statistics import median
-from time import perf_counter
-
 import numpy as np
+from timing import result, seconds
 
 from dpdynamics.accounting import renyi_divergence_gaussian
 from dpdynamics.dynamics import last_iterate
@@ -18,12 +16,6 @@ def _release():
     return last_iterate(*common, step_time=0.75, time=1.5), a, b
 
 
-def _seconds(function):
-    start = perf_counter()
-    function()
-    return perf_counter() - start
-
-
 def bench_one_pair():
     """Both divergences of one pair of records, d = 1000."""
     release, a, b = _release()
@@ -32,11 +24,11 @@ def bench_one_pair():
     ours, theirs, found = [], [], []
     for _ in range(3):
         ours += [
-            _seconds(lambda: found.append(release.pairwise_divergence(a[:2], b[:2], 2.0)))
+            seconds(lambda: found.append(release.pairwise_divergence(a[:2], b[:2], 2.0)))
             for _ in range(30)
         ]
         theirs.append(
-            _seconds(
+            seconds(
                 lambda: found.append(
                     np.array(
                         [
@@ -48,14 +40,7 @@ def bench_one_pair():
             )
         )
     np.testing.assert_allclose(found[0][[0, 1], [1, 0]], found[-1], rtol=1e-9)
-    ours_s, theirs_s = median(ours), median(theirs)
-    return {
-        "name": "one pair of records both ways, d = 1000, dense",
-        "ours_s": ours_s,
-        "theirs_s": theirs_s,
-        "ratio": theirs_s / ours_s,
-        "target": 1000.0,
-    }
+    return result("one pair of records both ways, d = 1000, dense", ours, theirs, 1000)
 
 
 def bench_all_pairs():
@@ -63,16 +48,9 @@ def bench_all_pairs():
     release, a, b = _release()
     ours, theirs = [], []
     for _ in range(3):
-        ours.append(_seconds(lambda: release.pairwise_divergence(a, b, 2.0)))
-        one = _seconds(
+        ours.append(seconds(lambda: release.pairwise_divergence(a, b, 2.0)))
+        one = seconds(
             lambda: [release.divergence(a[0], b[0], a[k], b[k], 2.0) for k in range(1, 101)]
         )
         theirs.append(one / 100 * len(a) * (len(a) - 1))
-    ours_s, theirs_s = median(ours), median(theirs)
-    return {
-        "name": "all 2.2 million ordered pairs, against one by one",
-        "ours_s": ours_s,
-        "theirs_s": theirs_s,
-        "ratio": theirs_s / ours_s,
-        "target": 100.0,
-    }
+    return result("all 2.2 million ordered pairs, against one by one", ours, theirs, 100)

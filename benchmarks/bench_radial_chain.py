@@ -1,13 +1,11 @@
 """Clipped DP-SGD on an isotropic quadratic: norms against vectors, merged draws against literal."""
 
 import math
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from timing import result, timed
 
-from dpdynamics.adaptive.private_ensembles import private_ensemble
-from dpdynamics.adaptive.radial_chain import radial_chain
+from dpdynamics.adaptive import private_ensemble, radial_chain
 
 SETTING = {"clip_norm": 1.0, "noise_multiplier": 0.3}
 
@@ -16,30 +14,17 @@ def _norms(x):
     return np.sqrt(np.vecdot(x, x))
 
 
-def _timed(function):
-    start = perf_counter()
-    value = function()
-    return perf_counter() - start, value
-
-
 def _race(name, ours, theirs, runs, target):
     """Seconds a run of two simulators, interleaved; their mean final norms must agree."""
     times, means = ([], []), ([], [])
     for _ in range(5):
         for which, simulate in enumerate((ours, theirs)):
-            seconds, final = _timed(simulate)
+            seconds, final = timed(simulate)
             times[which].append(seconds / runs[which])
             means[which].append(final.mean())
     if not math.isclose(np.mean(means[0]), np.mean(means[1]), rel_tol=0.02):
         raise ValueError(f"the mean norms disagree: {means}")
-    our, their = (median(value) for value in times)
-    return {
-        "name": name,
-        "ours_s": our,
-        "theirs_s": their,
-        "ratio": their / our,
-        "target": target,
-    }
+    return result(name, *times, target)
 
 
 def _chain(dimension, steps, runs, batch):

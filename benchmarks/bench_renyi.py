@@ -1,9 +1,7 @@
 """Renyi divergence of Gaussians that differ by a matrix of rank four, against dense matrices."""
 
-from statistics import median
-from time import perf_counter
-
 import numpy as np
+from timing import result, timed
 
 from dpdynamics.accounting import DiagonalPlusLowRank, renyi_divergence_gaussian
 
@@ -35,18 +33,10 @@ def bench_low_rank():
     ours, theirs = [], []
     for _ in range(5):
         for _ in range(20):
-            start = perf_counter()
-            value = renyi_divergence_gaussian(gap, p, zero, q, 2.0)
-            ours.append(perf_counter() - start)
-        start = perf_counter()
-        reference = _textbook(gap, dense_p, zero, dense_q, 2.0)
-        theirs.append(perf_counter() - start)
+            seconds, value = timed(renyi_divergence_gaussian, gap, p, zero, q, 2.0)
+            ours.append(seconds)
+        seconds, reference = timed(_textbook, gap, dense_p, zero, dense_q, 2.0)
+        theirs.append(seconds)
     if not np.isclose(value, reference, rtol=1e-6):
         raise ValueError(f"the two divergences disagree: {value} and {reference}")
-    return {
-        "name": "Renyi divergence, rank 4, d = 1000",
-        "ours_s": median(ours),
-        "theirs_s": median(theirs),
-        "ratio": median(theirs) / median(ours),
-        "target": 300,
-    }
+    return result("Renyi divergence, rank 4, d = 1000", ours, theirs, 300)

@@ -6,10 +6,9 @@ variances; its tolerance is the largest that gives the error asked for, in half 
 """
 
 import os
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from timing import result, seconds, timed
 
 from dpdynamics.dynamics import law, risk_curve, risk_curve_volterra
 from dpdynamics.problems import literal_preset, theory_preset
@@ -18,26 +17,16 @@ from dpdynamics.problems import literal_preset, theory_preset
 def _measure(name, setting, nodes, target, repeats=3):
     times = np.linspace(0, setting.horizon, nodes)
     arguments = setting.problem, setting.x0, setting.schedule, setting.noise_scale, times
-    seconds = {risk_curve: [], risk_curve_volterra: []}
+    ours, theirs = [], []
     for _ in range(repeats):
-        for function, taken in seconds.items():
-            for _ in range(5 if function is risk_curve else 1):
-                start = perf_counter()
-                result = function(*arguments)
-                taken.append(perf_counter() - start)
-            if function is risk_curve:
-                exact = result.population
-    error = np.abs(result[0] / exact - 1).max()
+        ours += [seconds(lambda: risk_curve(*arguments)) for _ in range(5)]
+        taken, quadrature = timed(risk_curve_volterra, *arguments)
+        theirs.append(taken)
+    error = np.abs(quadrature[0] / risk_curve(*arguments).population - 1).max()
     if not error < 1e-2:
         raise ValueError(f"the two risk curves disagree by {error}")
-    ours, theirs = (median(taken) for taken in seconds.values())
-    return {
-        "name": f"risk curve, {name}, {nodes} times, error {error:.0e}",
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": target,
-    }
+    title = f"risk curve, {name}, {nodes} times, error {error:.0e}"
+    return result(title, ours, theirs, target)
 
 
 def bench_literal():
@@ -91,17 +80,9 @@ def _against_diffrax(name, setting, accuracy, target, nodes=501, rounds=15):
     runs = (lambda: risk_curve(*arguments), ours), (lambda: solve(rtol), theirs)
     for _ in range(rounds):
         for function, taken in runs:
-            for _ in range(4):
-                start = perf_counter()
-                function()
-                taken.append(perf_counter() - start)
-    return {
-        "name": f"risk curve, {name}, Tsit5 of diffrax at {reached:.0e}",
-        "ours_s": median(ours),
-        "theirs_s": median(theirs),
-        "ratio": median(theirs) / median(ours),
-        "target": target,
-    }
+            taken += [seconds(function) for _ in range(4)]
+    title = f"risk curve, {name}, Tsit5 of diffrax at {reached:.0e}"
+    return result(title, ours, theirs, target)
 
 
 def _diffrax(setting, times):

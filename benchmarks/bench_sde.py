@@ -1,10 +1,9 @@
 """Second moments of an ensemble of Ornstein-Uhlenbeck paths, against diffrax and torchsde."""
 
 import os
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from timing import result, timed
 
 from dpdynamics.dynamics import euler_maruyama, first_two_moments, ornstein_uhlenbeck_moments
 
@@ -38,19 +37,12 @@ def _compared(name, backend, theirs, rounds, target):
     torch.set_num_threads(1)
     ours_s, theirs_s = [], []
     for seed in range(rounds):
-        for run, seconds in ((_ours(backend), ours_s), (theirs, theirs_s)):
-            start = perf_counter()
-            second = run(seed)
-            seconds.append(perf_counter() - start)
+        for run, taken in ((_ours(backend), ours_s), (theirs, theirs_s)):
+            seconds, second = timed(run, seed)
+            taken.append(seconds)
             if not np.isclose(second.mean(), VARIANCE, rtol=0.02):
                 raise ValueError(f"{name}: mean square {second.mean()}, expected {VARIANCE}")
-    return {
-        "name": f"OU d 1024, 200 paths, 1000 steps: {name}",
-        "ours_s": median(ours_s),
-        "theirs_s": median(theirs_s),
-        "ratio": median(theirs_s) / median(ours_s),
-        "target": target,
-    }
+    return result(f"OU d 1024, 200 paths, 1000 steps: {name}", ours_s, theirs_s, target)
 
 
 def _ours(backend):

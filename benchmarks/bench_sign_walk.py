@@ -6,13 +6,10 @@ simulation times (error reached / error asked for)^2, with the standard error fo
 is correct to rounding, which no number of runs would reach.
 """
 
-from statistics import median
-from time import perf_counter
-
 import numpy as np
+from timing import result, timed
 
-from dpdynamics.adaptive.sign_probabilities import gaussian_sign
-from dpdynamics.adaptive.sign_walk import sign_walk_expectations
+from dpdynamics.adaptive import gaussian_sign, sign_walk_expectations
 
 
 def bench_one_coordinate():
@@ -31,30 +28,23 @@ def _measure(steps, scales, accuracy, runs, target, rate=0.01, start=0.5):
     rng, ours, theirs = np.random.default_rng(0), [], []
     for _ in range(3):
         for _ in range(5):
-            began = perf_counter()
-            exact = _exact(steps, scales, rate, start)
-            ours.append(perf_counter() - began)
-        began = perf_counter()
-        losses = _simulated(steps, scales, rate, start, runs, rng)
-        theirs.append(perf_counter() - began)
+            seconds, exact = timed(_exact, steps, scales, rate, start)
+            ours.append(seconds)
+        seconds, losses = timed(_simulated, steps, scales, rate, start, runs, rng)
+        theirs.append(seconds)
     errors = losses.std(axis=0, ddof=1) / np.sqrt(runs)
     if not np.all(np.abs(losses.mean(axis=0) - exact) < 6 * errors):
         raise ValueError(f"the two losses disagree: {losses.mean(axis=0)} and {exact}")
     factor = (np.median(errors / exact) / accuracy) ** 2
-    return {
-        "name": f"law of DP-SignSGD, {scales.size} x {steps} steps, error {accuracy:g}",
-        "ours_s": median(ours),
-        "theirs_s": median(theirs) * factor,
-        "ratio": median(theirs) * factor / median(ours),
-        "target": target,
-    }
+    title = f"law of DP-SignSGD, {scales.size} x {steps} steps, error {accuracy:g}"
+    return result(title, ours, [factor * seconds for seconds in theirs], target)
 
 
 def _exact(steps, scales, rate, start):
     down = gaussian_sign(lambda x: x, scales)
     starts = np.full(scales.size, start)
-    result = sign_walk_expectations(down, [lambda x: x**2 / 2], starts, rate, [steps])
-    return result.values[0, 0]
+    walk = sign_walk_expectations(down, [lambda x: x**2 / 2], starts, rate, [steps])
+    return walk.values[0, 0]
 
 
 def _simulated(steps, scales, rate, start, runs, rng):

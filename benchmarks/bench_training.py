@@ -8,13 +8,12 @@ trains one linear layer on the same dense batches. One core each.
 
 import warnings
 from functools import cache
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from timing import result, seconds
 
-from dpdynamics.problems.text import movie_reviews
-from dpdynamics.training.sparse_trainer import SparseTrainer
+from dpdynamics.problems import movie_reviews
+from dpdynamics.training import SparseTrainer
 
 CONFIGURATIONS, BATCH, CLIP, SIGMA = 64, 64, 0.5, 2.0
 RATES = {"sgd": 4.0, "sign": 0.01, "adam": 0.01}
@@ -45,12 +44,6 @@ def _trainer(optimizer, engine):
     )
     trainer.advance(2)
     return trainer
-
-
-def _ours(trainer, steps):
-    start = perf_counter()
-    trainer.advance(steps)
-    return (perf_counter() - start) / steps / CONFIGURATIONS
 
 
 class _DenseLoop:
@@ -111,21 +104,11 @@ def _measured(name, optimizer, engine, baseline, target):
     trainer, other = _trainer(optimizer, engine), baseline(optimizer, _data().dimension)
     batches = list(_batches(6))
     other.step(*batches[0])
-    ours, theirs = [], []
+    steps, ours, theirs = 20, [], []
     for _ in range(7):
-        ours.append(_ours(trainer, 20))
-        start = perf_counter()
-        for batch in batches:
-            other.step(*batch)
-        theirs.append((perf_counter() - start) / len(batches))
-    ours, theirs = median(ours), median(theirs)
-    return {
-        "name": f"{name}, {engine}, 64 at once",
-        "ours_s": ours,
-        "theirs_s": theirs,
-        "ratio": theirs / ours,
-        "target": target,
-    }
+        ours.append(seconds(lambda: trainer.advance(steps)) / steps / CONFIGURATIONS)
+        theirs += [seconds(lambda b=batch: other.step(*b)) for batch in batches]
+    return result(f"{name}, {engine}, 64 at once", ours, theirs, target)
 
 
 def bench_sgd_against_dense_loop():

@@ -116,6 +116,19 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
+def checkpoint_steps(checkpoints: ArrayLike | None, steps: int, minimum: int = 1) -> NDArray:
+    """Return `minimum` or more increasing steps in 0..steps; all of them for None."""
+    marks = np.arange(steps + 1) if checkpoints is None else np.asarray(checkpoints)
+    if marks.size == 0:
+        marks = np.arange(0)
+    if marks.ndim != 1 or not np.issubdtype(marks.dtype, np.integer) or marks.size < minimum:
+        least = "" if minimum == 0 else f", at least {minimum}"
+        raise ValueError(f"checkpoints must be a vector of integers{least}")
+    if np.any(np.diff(marks) <= 0) or np.any((marks < 0) | (marks > steps)):
+        raise ValueError(f"checkpoints must increase within 0..{steps}")
+    return marks
+
+
 def plain(values: Array) -> float | Array:
     """Return an array without axes as a float, and any other as it is."""
     return float(values) if values.ndim == 0 else values

@@ -30,7 +30,7 @@ from dpdynamics.accounting.correlated_matrices import (
     worst_sensitivity,
 )
 from dpdynamics.accounting.correlated_sampling import correlated_loss, sampled_delta
-from dpdynamics.accounting.gaussian import gaussian_delta
+from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_noise_multiplier
 from dpdynamics.accounting.shift_mixtures import ShiftMixture
 from dpdynamics.accounting.subsampled import subsampled_gaussian_delta
 
@@ -582,3 +582,12 @@ def test_long_budgets_of_a_run_without_noise():
     bracket = correlated_gaussian_delta(noise_multiplier=1e-3, epsilon=[1.0, 711.0, 5e3], **run)
     assert np.allclose(bracket.lower, 1 - 0.9**20, rtol=1e-9)
     assert np.allclose(bracket.upper, 1 - 0.9**20, rtol=1e-9)
+
+
+def test_the_cumulative_noise_of_full_batches_is_the_limit_of_sampling():
+    budget = {"epsilon": 1.0, "delta": 1e-5, "steps": 9}
+    full, nearly = (
+        cumulative_noise_lower_bound(sampling_probability=q, **budget) for q in (1.0, 1 - 1e-7)
+    )
+    assert full == pytest.approx(nearly, rel=1e-5)
+    assert full == pytest.approx(9 * gaussian_noise_multiplier(epsilon=1.0, delta=1e-5))

@@ -360,3 +360,11 @@ def test_bad_arguments(name, value):
 def test_bad_delta():
     with pytest.raises(ValueError, match="delta"):
         _epsilon(1.0, 0.1, 10, 1.0)
+
+
+@pytest.mark.parametrize(("noise", "q", "epsilon"), [(0.7, 0.03, 45.98), (0.5, 0.03, 64.38)])
+def test_delta_is_a_probability_where_privacy_is_lost(noise, q, epsilon):
+    delta = subsampled_gaussian_delta(
+        noise_multiplier=noise, sampling_probability=q, steps=100_000, epsilon=epsilon
+    )
+    assert 0.999 < delta <= 1

@@ -56,7 +56,7 @@ def hockey_stick_convolution(
         If `rtol` is not reached with the largest mesh.
     """
     log_delta, _, error = _profile(step, steps, epsilon, smallest, rtol)
-    value = float(np.exp(log_delta))
+    value = min(float(np.exp(log_delta)), 1.0)
     return Inversion(value, error * value)
 
 

@@ -70,7 +70,7 @@ from .correlated_matrices import (
     participation_sensitivity,
     strategy_norm,
 )
-from .gaussian import gaussian_delta
+from .gaussian import gaussian_delta, gaussian_noise_multiplier
 from .shift_mixtures import ShiftMixture
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)
@@ -311,6 +311,8 @@ def cumulative_noise_lower_bound(
     run = CorrelatedRun(0.0, sampling_probability, steps, relation, (1,))
     if target >= _noiseless(run.probability, run.steps, eps, relation):
         return 0.0
+    if run.probability == 1:
+        return run.steps * gaussian_noise_multiplier(epsilon=eps, delta=target) * (1 - 1e-12)
     count = binomial_pair(run.probability, run.steps)
 
     def excess(log_std: float) -> float:

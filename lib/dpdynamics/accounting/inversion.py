@@ -116,7 +116,7 @@ def hockey_stick_inversion(
     log_delta, error = _refined(
         cumulants, saddle, epsilon, lambda line: line.log_delta(epsilon)[0], rtol
     )
-    value = float(np.exp(log_delta))
+    value = min(float(np.exp(log_delta)), 1.0)
     return Inversion(value, value * error)
 
 

@@ -158,13 +158,3 @@ class PrivateNoise:
         for b, k in enumerate(multiplicities):
             mask[b] = float(k > 1)
         return mask
-
-
-def checkpoint_steps(checkpoints: Any, steps: int) -> NDArray:
-    """Return increasing steps in 0..steps; all of them for None."""
-    marks = np.arange(steps + 1) if checkpoints is None else np.asarray(checkpoints)
-    if marks.ndim != 1 or marks.size == 0 or not np.issubdtype(marks.dtype, np.integer):
-        raise ValueError("checkpoints must be a vector of integers, not empty")
-    if np.any(np.diff(marks) <= 0) or np.any((marks < 0) | (marks > steps)):
-        raise ValueError(f"checkpoints must increase within 0..{steps}")
-    return marks

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import Array, finite_array, fraction, nonnegative, one_of
+from ..arguments import Array, checkpoint_steps, finite_array, fraction, nonnegative, one_of
 from ..arguments import nonnegative_array as nonnegatives
 from .backends import NumpyBackend, TorchBackend, make_backend
-from .gradient_parts import PrivateNoise, checkpoint_steps
+from .gradient_parts import PrivateNoise
 
 _FEW = 8  # below, the direction across loses digits in single precision
 

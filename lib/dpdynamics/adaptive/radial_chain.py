@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, nonnegative_array, positive_array, whole
-from .gradient_parts import NumpyDraws, PrivateNoise, checkpoint_steps
+from ..arguments import Array, checkpoint_steps, nonnegative_array, positive_array, whole
+from .gradient_parts import NumpyDraws, PrivateNoise
 
 
 class RadialRuns(NamedTuple):

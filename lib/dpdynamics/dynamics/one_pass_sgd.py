@@ -17,9 +17,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, finite_array, nonnegative, nonnegative_array, whole
+from dpdynamics.arguments import (
+    Array,
+    checkpoint_steps,
+    finite_array,
+    nonnegative,
+    nonnegative_array,
+    whole,
+)
 
-from .optimizers import _checkpoints
 from .spectra import SpectralBlocks
 
 
@@ -227,7 +233,7 @@ def _run(
     if np.any(np.isinf(clip) & (sigmas > 0)):
         raise ValueError("clip_norm must be finite unless noise_scales are 0")
     scale = np.where(np.isinf(clip), 0.0, np.sqrt(2) * np.where(np.isinf(clip), 0.0, clip))
-    marks = _checkpoints(checkpoints, len(etas))
+    marks = checkpoint_steps(checkpoints, len(etas), minimum=0)
     risks = np.empty((runs, marks.size))
     recorded = 0
     for k in range(len(etas) + 1):

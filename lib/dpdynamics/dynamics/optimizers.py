@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpdynamics.arguments import (
     Array,
+    checkpoint_steps,
     finite_array,
     nonnegative,
     positive,
@@ -101,7 +102,7 @@ def noisy_sgd(
     replicates = whole("replicates", replicates, minimum=1)
     sigma = nonnegative("noise_scale", setting.noise_scale if noise_scale is None else noise_scale)
     clip = None if clip_norm is None else positive("clip_norm", clip_norm)
-    marks = _checkpoints(checkpoints, steps)
+    marks = checkpoint_steps(checkpoints, steps, minimum=0)
     records = None
     if data is not None:
         records = finite_array("data[0]", data[0], ndim=2), vector("data[1]", data[1], steps)
@@ -142,16 +143,3 @@ def noisy_sgd(
         if not np.all(np.isfinite(x)):
             raise ValueError(f"setting: the iterates overflow at step {k}; lower its learning rate")
     return Trajectories(marks, marks / problem.dimension, values, x)
-
-
-def _checkpoints(checkpoints: ArrayLike | None, steps: int) -> np.ndarray:
-    if checkpoints is None:
-        return np.arange(steps + 1)
-    marks = np.asarray(checkpoints)
-    if marks.size == 0:
-        marks = np.arange(0)
-    if marks.ndim != 1 or not np.issubdtype(marks.dtype, np.integer):
-        raise ValueError("checkpoints must be a vector of integers")
-    if np.any(np.diff(marks) <= 0) or np.any((marks < 0) | (marks > steps)):
-        raise ValueError(f"checkpoints must increase within 0..{steps}")
-    return marks
