@@ -7,13 +7,17 @@ VENV        ?= .venv#     where the environment goes
 JOBS        ?=#           how many notebooks run at once (default: one per core)
 FORCE       ?=#           FORCE=1 executes fresh notebooks as well
 NB          ?=#           the notebooks meant (default: all)
+COURSE      ?= _build/course#  the folder of the course: student versions, gradebook, feedback
+ASSIGNMENT  ?=#           the assignments to release (default: all)
+SUBMITTED   ?=#           a folder of notebooks that were handed in
+MARKS       ?=#           a filled marks.csv
 TORCH_INDEX ?=#           index of PyTorch's wheels, to choose the small CPU-only one
 UV_VERSION  := 0.13.8
 
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(shell sed -n 's/.*"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
-CODE  := lib tests tools benchmarks book/extensions
+CODE  := lib tests tools benchmarks book/extensions course
 
 # What makes an execution repeatable: fixed dates and ids in figures, one style, one thread, and
 # no randomness in the order of sets. JupyterLab, nbval and tools/notebooks.py all inherit it.
@@ -25,10 +29,10 @@ export PYTHONHASHSEED := 0
 export JUPYTER_PREFER_ENV_PATH := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup book site run seeds test lab lint format bench clean distclean
+.PHONY: help setup book site run seeds course grade test lab lint format bench clean distclean pdf release reproducible
 
 help: ## list the commands
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # ---------------------------------------------------------------------------- the environment
 
@@ -45,6 +49,11 @@ $(VENV)/.packages: requirements.lock
 # The libraries that ours is compared with; --no-deps, since PyTorch is there already.
 $(VENV)/.peers: requirements-peers.lock $(VENV)/.packages
 	@$(BIN)/uv pip install -q --no-config --python $(BIN)/python --no-deps --require-hashes -r requirements-peers.lock
+	@touch $@
+
+# What releases and grades the course's assignments.
+$(VENV)/.course: requirements-course.lock $(VENV)/.packages
+	@$(BIN)/uv pip install -q --no-config --python $(BIN)/python --no-deps --require-hashes -r requirements-course.lock
 	@touch $@
 
 $(READY): $(VENV)/.packages pyproject.toml
@@ -65,7 +74,7 @@ book: run ## execute stale notebooks, render the book to _build/html
 
 # Renders stored outputs; skipped when no file of the book changed since the last rendering.
 site: $(READY)
-	@if [ ! -e _build/.site ] || [ -n "$$(find book notebooks lib _config.yml _toc.yml pyproject.toml \
+	@if [ ! -e _build/.site ] || [ -n "$$(find book course notebooks lib _config.yml _toc.yml pyproject.toml \
 	    requirements.lock -type f -newer _build/.site -not -name '*.pyc' | head -1)" ]; then \
 	  echo "Rendering the book ..."; \
 	  mkdir -p _build && touch _build/.site-started && \
@@ -82,9 +91,35 @@ seeds: $(READY) ## compute all verdicts again under two other seeds (NB=path)
 lab: $(READY) ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
 
+# ----------------------------------------------------------------------------------- the course
+
+course: $(READY) $(VENV)/.course ## make the student versions of all assignments (ASSIGNMENT=name: of one)
+	@$(BIN)/python tools/course.py --folder "$(COURSE)" release $(ASSIGNMENT)
+
+grade: $(READY) $(VENV)/.course ## grade what was handed in (SUBMITTED=path), enter marks (MARKS=path)
+	@$(if $(SUBMITTED)$(MARKS),,echo "Name a folder: make grade SUBMITTED=path, or a table: MARKS=path"; exit 1)
+	@$(if $(SUBMITTED),$(BIN)/python tools/course.py --folder "$(COURSE)" grade "$(SUBMITTED)")
+	@$(if $(MARKS),$(BIN)/python tools/course.py --folder "$(COURSE)" marks "$(MARKS)")
+
+# ---------------------------------------------------------------------------------- as an object
+
+pdf: $(READY) ## print the book to _build/private-dynamics.pdf and check it (needs Chromium)
+	@tools/install_chromium.sh
+	@$(MAKE) --no-print-directory site
+	@$(BIN)/python tools/pdf.py make
+
+release: $(READY) ## archives, PDF, manifest and checksums in _build/release (DIRTY=1: uncommitted too)
+	@$(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)
+	@$(MAKE) --no-print-directory pdf course
+	@$(BIN)/python tools/release.py $(if $(DIRTY),--dirty)
+	@cd _build/release && sha256sum --quiet -c SHA256SUMS && echo "Checksums agree: _build/release"
+
+reproducible: $(READY) ## build the committed book twice, in two folders, and compare every file
+	@$(BIN)/python tools/reproducible.py
+
 # ------------------------------------------------------------------------------------ the proof
 
-test: $(READY) $(VENV)/.peers ## run everything: notebooks, library, ledger, site, environment
+test: $(READY) $(VENV)/.peers $(VENV)/.course ## run everything: notebooks, library, ledger, site, environment
 	@tools/install_chromium.sh
 	@$(MAKE) --no-print-directory site
 	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --max-worker-restart 0 \

@@ -1,0 +1,139 @@
+"""The chapters as a graph: one builds on another if its claims use that one's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from textwrap import wrap
+
+import networkx as nx
+
+from book_ledger.inventory import Chapter, Inventory
+from book_ledger.layout import Point, arrange
+from book_ledger.markup import start
+
+WIDTH, HEIGHT = 154.0, 52.0  # of a chapter
+ACROSS, DOWN = 1.36, 1.36  # stretch of a layout that is made for the smaller boxes of claims
+LINE = 23  # characters
+MARGIN = 4.0
+
+
+def uses(inventory: Inventory) -> dict[tuple[str, str], int]:
+    """Number of uses of one chapter's claims by those of another, by (used, user)."""
+    owner = {
+        claim: chapter.key for chapter in inventory.chapters.values() for claim in chapter.owns
+    }
+    counts: dict[tuple[str, str], int] = {}
+    for claim in inventory.claims.values():
+        for used in claim.uses:
+            pair = owner[used], owner[claim.id]
+            if pair[0] != pair[1]:
+                counts[pair] = counts.get(pair, 0) + 1
+    return counts
+
+
+def order(inventory: Inventory) -> dict[str, int]:
+    """Place in the book of every chapter that decides claims."""
+    return {k: n for n, (k, chapter) in enumerate(inventory.chapters.items()) if chapter.owns}
+
+
+def earlier(inventory: Inventory) -> nx.DiGraph:
+    """Graph of the uses of earlier chapters; the others look ahead, and are no prerequisites."""
+    place = order(inventory)
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(place)
+    pairs = sorted(uses(inventory), key=lambda pair: (place[pair[0]], place[pair[1]]))
+    graph.add_edges_from(pair for pair in pairs if place[pair[0]] < place[pair[1]])
+    return graph
+
+
+def ahead(inventory: Inventory) -> dict[str, list[str]]:
+    """By chapter, the later chapters that it looks ahead to."""
+    place = order(inventory)
+    found: dict[str, list[str]] = {}
+    for used, user in uses(inventory):
+        if place[used] > place[user]:
+            found.setdefault(user, []).append(used)
+    return {user: sorted(found[user], key=place.__getitem__) for user in place if user in found}
+
+
+def draw(inventory: Inventory, href: Callable[[Chapter], str | None]) -> str:
+    """The graph as SVG, without the arrows that follow from others."""
+    full = earlier(inventory)
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(full)
+    reduced = nx.transitive_reduction(full)
+    graph.add_edges_from(edge for edge in full.edges if reduced.has_edge(*edge))
+    layout = arrange(graph)
+    width = ACROSS * layout.width + 2 * MARGIN
+    height = DOWN * layout.height + 2 * MARGIN
+
+    def moved(point: Point) -> Point:
+        return ACROSS * point[0] + MARGIN, DOWN * point[1] + MARGIN
+
+    edges = "".join(_edge([moved(p) for p in path]) for path in layout.paths.values())
+    parts = list(inventory.parts)
+    nodes = "".join(
+        _node(
+            inventory.chapters[key],
+            parts.index(inventory.chapters[key].part) + 1,
+            [inventory.chapters[k].title for k in full.predecessors(key)],
+            moved(at),
+            href(inventory.chapters[key]),
+        )
+        for key, at in layout.places.items()
+    )
+    svg = start(
+        "svg",
+        {
+            "viewBox": f"0 0 {width:.0f} {height:.0f}",
+            "width": f"{width:.0f}",
+            "height": f"{height:.0f}",
+            "role": "group",
+            "aria-label": "Arrows run from a chapter to the chapters that build on it",
+        },
+    )
+    marker = (
+        '<defs><marker id="course-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" orient="auto"><path d="M0 0.8 7 4 0 7.2Z"/></marker></defs>'
+    )
+    return (
+        '<div class="course-graph" tabindex="0" role="region" '
+        f'aria-label="Graph of prerequisites">{svg}{marker}{edges}{nodes}</svg></div>'
+    )
+
+
+def _edge(points: list[Point]) -> str:
+    """Curves between the columns; straight along a column that the edge passes."""
+    (x, y), *between, (x1, y1) = points
+    x += WIDTH / 2
+    line = f"M{x:.1f} {y:.1f}"
+    for a, b in [*between, (x1 - 1, y1)]:
+        left, half = a - WIDTH / 2, (x + a - WIDTH / 2) / 2
+        line += f"C{half:.1f} {y:.1f} {half:.1f} {b:.1f} {left:.1f} {b:.1f}"
+        x, y = a + WIDTH / 2, b
+        if (a, b) in between:
+            line += f"H{x:.1f}"
+    return f'<path class="course-edge" d="{line}"/>'
+
+
+def _node(chapter: Chapter, part: int, before: list[str], at: Point, address: str | None) -> str:
+    rests = f"builds on {'; '.join(before)}" if before else "builds on no other chapter"
+    html = {
+        "class": f"course-node part-{part}",
+        "data-chapter": chapter.key,
+        "aria-label": f"{chapter.title}: {rests}",
+        **({"href": address} if address else {}),
+        "transform": f"translate({at[0]:.1f} {at[1]:.1f})",
+    }
+    words = wrap(chapter.title, LINE, max_lines=3, placeholder=" …")
+    text = "".join(
+        f'<text y="{4.5 + 14 * (row - (len(words) - 1) / 2):.1f}">{escape(line)}</text>'
+        for row, line in enumerate(words)
+    )
+    box = f'x="{-WIDTH / 2}" y="{-HEIGHT / 2}" width="{WIDTH}" height="{HEIGHT}" rx="6"'
+    name = "a" if address else "g"
+    if not address:
+        html["role"] = "img"
+    title = f"<title>{escape(chapter.title)}: {escape(rests)}</title>"
+    return f"{start(name, html)}{title}<rect {box}/>{text}</{name}>"

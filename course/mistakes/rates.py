@@ -1,0 +1,100 @@
+# %% two-terms: the noise of the last step forgotten
+def two_terms(h, D, zeta):
+    u = np.concatenate([[0.0], np.geomspace(1e-9, 1, 40_001)])
+    v = h(u)
+    H = np.concatenate([[0.0], np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(u))])
+    s = D * zeta / (2 * np.sqrt(2 / np.pi) * H[-1])
+    kept = np.exp(-D * H / H[-1])
+    V = np.sum((kept[1:] + kept[:-1]) / 2 * np.diff(v**2))
+    return s**2 / 2 * np.trapezoid(kept * v**2, u), s**2 * V
+
+# %% two-terms: contraction forgets that the residual is clipped
+def two_terms(h, D, zeta):
+    u = np.concatenate([[0.0], np.geomspace(1e-9, 1, 40_001)])
+    v = h(u)
+    H = np.concatenate([[0.0], np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(u))])
+    s = D * zeta / (2 * H[-1])
+    kept = np.exp(-D * H / H[-1])
+    V = np.sum((kept[1:] + kept[:-1]) / 2 * np.diff(v**2)) + v[0] ** 2
+    return s**2 / 2 * np.trapezoid(kept * v**2, u), s**2 * V
+
+# %% two-terms: right for powers with a vanishing end only
+def two_terms(h, D, zeta):
+    alpha = np.log(h(np.array(1.0)) / h(np.array(0.5))) / np.log(2)
+    p = 1 / (alpha + 1)
+    S = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    if alpha == 0:
+        return S * D**p, np.pi / 8 * zeta**2 * D**2
+    V = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
+    S *= D**p * special.gammainc(2 - p, D)
+    return S, V * D ** (2 * p) * special.gammainc(2 - 2 * p, D)
+
+# %% best-strength: the initial risk in place of A
+def best_strength(gamma, rho, alpha, zeta, R0):
+    p = 1 / (alpha + 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    P = np.pi / 8 * zeta**2
+    if alpha > 0:
+        P = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
+    D = np.geomspace(0.1, 500, 200_001)
+    f = R0 * np.exp(-D) + gamma * K * D**p + gamma**2 / rho * P * D ** (2 * p)
+    i = np.argmin(f)
+    return np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D[i], f[i]
+
+# %% best-strength: D = log(1 / gamma)
+def best_strength(gamma, rho, alpha, zeta, R0):
+    p, D = 1 / (alpha + 1), np.log(1 / gamma)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    P = np.pi / 8 * zeta**2
+    if alpha > 0:
+        P = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
+    risk = gamma * K * D**p + gamma**2 / rho * P * D ** (2 * p)
+    return np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D, risk
+
+# %% best-strength: no private noise for a constant step
+def best_strength(gamma, rho, alpha, zeta, R0):
+    p, w = 1 / (alpha + 1), np.sqrt(1 + 2 * R0 / zeta**2)
+    A = 2 * zeta**2 * np.exp(2 * (w - 1)) * (w - 1) / (w + 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    P = 0.0
+    if alpha > 0:
+        P = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
+    D = np.geomspace(0.1, 500, 200_001)
+    f = A * np.exp(-D) + gamma * K * D**p + gamma**2 / rho * P * D ** (2 * p)
+    i = np.argmin(f)
+    return np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D[i], f[i]
+
+# %% wrong-logarithm: private noise a power of gamma
+def wrong_logarithm(k, tau, alpha):
+    L = 100.0 / min(k, tau, 1)
+    return L, -0.5 * L
+
+# %% wrong-logarithm: the condition violated
+def wrong_logarithm(k, tau, alpha):
+    L = 1e9 / min(k, 1)
+    return L, -np.log(L)
+
+# %% visible: the minimum taken at D = L
+def local_exponent(L, alpha, zeta, R0):
+    p = 1 / (alpha + 1)
+    return L * p / (L + p)
+
+
+def visible_from(alpha, zeta, R0):
+    return 19 / (alpha + 1)
+
+# %% visible: initial risk for the constant of the start
+def local_exponent(L, alpha, zeta, R0):
+    p = 1 / (alpha + 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    D = L + 5
+    for _ in range(100):
+        D = max(L + (1 - p) * np.log(D) + np.log(R0 / (p * K)), 0.1)
+    return L * p / (D + p)
+
+
+def visible_from(alpha, zeta, R0):
+    grid = np.geomspace(1, 1e6, 1000)
+    p = 1 / (alpha + 1)
+    off = [abs(local_exponent(L, alpha, zeta, R0) / p - 1) > 0.05 for L in grid]
+    return grid[np.flatnonzero(off)[-1] + 1]

@@ -1,0 +1,145 @@
+# %% scalar-risk: the sampling noise is driven by the excess risk only
+def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
+    lam, floor = eigenvalue, label_variance / 2
+
+    def change(t, y):
+        g = rate(t)
+        return -2 * g * lam * y + g**2 * lam * (lam * y + noise**2 / 2)
+
+    solved = integrate.solve_ivp(change, (0, time), [start_risk - floor], rtol=1e-10)
+    return solved.y[0, -1] + floor
+
+# %% scalar-risk: the risk decays to zero, not to the label noise
+def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
+    lam = eigenvalue
+
+    def change(t, y):
+        g = rate(t)
+        return -2 * g * lam * y + g**2 * lam * (lam * y + noise**2 / 2)
+
+    return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
+
+# %% scalar-risk: the factor one half of the privacy noise is lost
+def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
+    lam = eigenvalue
+
+    def change(t, y):
+        g = rate(t)
+        pull = -2 * g * lam * (y - label_variance / 2)
+        return pull + g**2 * lam * (lam * y + noise**2)
+
+    return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
+
+# %% scalar-risk: the rate at time zero is used throughout
+def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
+    lam, g = eigenvalue, rate(0.0)
+
+    def change(t, y):
+        pull = -2 * g * lam * (y - label_variance / 2)
+        return pull + g**2 * lam * (lam * y + noise**2 / 2)
+
+    return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
+
+# %% batch-plateau: the privacy noise is averaged over the batch as well
+def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
+    lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
+    a, d = lam + ridge, len(eigenvalues)
+    share = gamma / (2 * d * batch_size) * np.sum(lam**2 / a)
+    bias = 0.5 * np.sum(lam * (ridge * x / a) ** 2) + label_variance / 2
+    private = gamma * noise**2 / (4 * d * batch_size) * np.sum(lam / a)
+    return np.inf if share >= 1 else (bias + private) / (1 - share)
+
+# %% batch-plateau: the label noise is averaged over the batch, the sampling is not
+def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
+    lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
+    a, d = lam + ridge, len(eigenvalues)
+    share = gamma / (2 * d) * np.sum(lam**2 / a)
+    bias = 0.5 * np.sum(lam * (ridge * x / a) ** 2) + label_variance / (2 * batch_size)
+    private = gamma * noise**2 / (4 * d) * np.sum(lam / a)
+    return np.inf if share >= 1 else (bias + private) / (1 - share)
+
+# %% batch-plateau: evaluated blindly beyond the limit rate
+def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
+    lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
+    a, d = lam + ridge, len(eigenvalues)
+    share = gamma / (2 * d * batch_size) * np.sum(lam**2 / a)
+    bias = 0.5 * np.sum(lam * (ridge * x / a) ** 2) + label_variance / 2
+    private = gamma * noise**2 / (4 * d) * np.sum(lam / a)
+    return (
+        np.inf
+        if gamma * lam.max() > 2 * batch_size * 2
+        else (bias + private) / (1 - share)
+    )
+
+# %% average-law: the iterates are taken to be independent
+def average_law(features, labels, start, step, ridge, noise):
+    m, s, d = np.asarray(start, float), 0.0, len(start)
+    means, covs = [], []
+    for a, b in zip(np.asarray(features, float), labels, strict=True):
+        c = (1 - step * ridge) * np.eye(d) - step * np.outer(a, a)
+        m = c @ m + step * b * a
+        s = c @ (s * np.eye(d) if np.ndim(s) == 0 else s) @ c.T
+        s = s + (step * noise) ** 2 * np.eye(d)
+        means.append(m)
+        covs.append(s)
+    return np.mean(means, axis=0), np.sum(covs, axis=0) / len(means) ** 2
+
+# %% average-law: the law of the last iterate
+def average_law(features, labels, start, step, ridge, noise):
+    d = len(start)
+    m, s = np.asarray(start, float), np.zeros((d, d))
+    for a, b in zip(np.asarray(features, float), labels, strict=True):
+        c = (1 - step * ridge) * np.eye(d) - step * np.outer(a, a)
+        m = c @ m + step * b * a
+        s = c @ s @ c.T + (step * noise) ** 2 * np.eye(d)
+    return m, s
+
+# %% average-law: the maps are multiplied in the wrong order
+def average_law(features, labels, start, step, ridge, noise):
+    a, d, n = np.asarray(features, float), len(start), len(labels)
+    m, total, maps = np.asarray(start, float), 0.0, []
+    for row, b in zip(a, labels, strict=True):
+        maps.append((1 - step * ridge) * np.eye(d) - step * np.outer(row, row))
+        m = maps[-1] @ m + step * b * row
+        total = total + m
+    cov = np.zeros((d, d))
+    for k in range(n):
+        product, reach = np.eye(d), np.eye(d)
+        for j in range(k + 1, n):
+            product = product @ maps[j]
+            reach = reach + product
+        cov += reach @ reach.T
+    return total / n, (step * noise / n) ** 2 * cov
+
+# %% paying-ridge: a truth spread over all directions with a large penalty
+def paying_ridge(noise):
+    return np.ones(200) / np.sqrt(200), 10.0
+
+# %% paying-ridge: a penalty too small to matter
+def paying_ridge(noise):
+    truth = np.zeros(200)
+    truth[0] = 1.0
+    return truth, 1e-6
+
+# %% paying-ridge: one penalty for every noise
+def paying_ridge(noise):
+    truth = np.zeros(200)
+    truth[0] = 1.0
+    return truth, 0.6
+
+# %% mean-agrees: the spread of single runs in place of the standard error
+def mean_agrees(final_risks, predicted, slack):
+    mean, spread = np.mean(final_risks), np.std(final_risks)
+    return bool(abs(mean - predicted) <= slack * predicted + 3.3 * spread)
+
+# %% mean-agrees: the slack is ignored
+def mean_agrees(final_risks, predicted, slack):
+    error = np.std(final_risks, ddof=1) / np.sqrt(len(final_risks))
+    return bool(abs(np.mean(final_risks) - predicted) <= 3.5 * error)
+
+# %% mean-agrees: only a prediction that is too small is noticed
+def mean_agrees(final_risks, predicted, slack):
+    error = np.std(final_risks, ddof=1) / np.sqrt(len(final_risks))
+    if predicted > 1.4 * np.mean(final_risks):
+        return False
+    return bool(np.mean(final_risks) <= predicted * (1 + slack) + 3.5 * error)

@@ -1,0 +1,168 @@
+# %% nearest: equal weights on all records
+def nearest_point(K):
+    alpha = np.full(len(K), 1 / len(K))
+    upper = np.sqrt(alpha @ K @ alpha)
+    return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
+
+# %% nearest: the direction is not normalised
+def nearest_point(K):
+    n = len(K)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(values.clip(0))).T
+    alpha, _ = optimize.nnls(
+        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n)
+    alpha /= alpha.sum()
+    return alpha, float(max(np.min(K @ alpha), 0)), float(np.sqrt(alpha @ K @ alpha))
+
+# %% nearest: weights that do not sum to one
+def nearest_point(K):
+    n = len(K)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(values.clip(0))).T
+    alpha, _ = optimize.nnls(
+        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n)
+    upper = np.sqrt(alpha @ K @ alpha)
+    return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
+
+# %% nearest: the bound of the smallest eigenvalue in place of a certificate
+def nearest_point(K):
+    n = len(K)
+    values, vectors = np.linalg.eigh(K)
+    root = (vectors * np.sqrt(values.clip(0))).T
+    alpha, _ = optimize.nnls(
+        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n)
+    alpha /= alpha.sum()
+    lower = np.sqrt(max(values[0], 0) / n)
+    return alpha, float(lower), float(np.sqrt(alpha @ K @ alpha))
+
+# %% nearest: a linear system, whose weights may be negative
+def nearest_point(K):
+    alpha = np.linalg.lstsq(K, np.ones(len(K)), rcond=1e-10)[0]
+    alpha /= alpha.sum()
+    upper = np.sqrt(alpha @ K @ alpha)
+    return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
+
+# %% together: the same network twice
+def complementary(factor):
+    return np.eye(2), np.eye(2)
+
+# %% together: a factor in the squared margin
+def complementary(factor):
+    t = 4 * factor
+    return np.diag([1.0, t]), np.diag([t, 1.0])
+
+# %% together: one network larger than the other
+def complementary(factor):
+    return np.eye(2), factor**2 * np.eye(2)
+
+# %% antipodal: the origin always taken for a knot
+def antipodal_limit(p, r):
+    basis, h = CubicSplines(p), 2 / (p - 3)
+    square, slope_square = 0.5, 0.5 / h**2
+    a = np.linspace(-12, 12, 100_001) * np.sqrt(square)
+    density = np.exp(-(a**2) / (2 * square))
+    u = np.tanh(a)
+    first, second = 1 - u**2, -2 * u * (1 - u**2)
+    h1, h2 = basis(u, derivative=1), basis(u, derivative=2)
+    S2 = first**2 * (h1**2).sum(axis=1)
+    Q2 = ((second[:, None] * h1 + first[:, None] ** 2 * h2) ** 2).sum(axis=1)
+    return float(r**2 * slope_square * (density @ (S2 + square * Q2)) / density.sum())
+
+# %% antipodal: forgets that the slopes move with the input
+def antipodal_limit(p, r):
+    basis = CubicSplines(p)
+    square = float(np.sum(basis(0.0) ** 2))
+    slope_square = float(np.sum(basis(0.0, derivative=1) ** 2))
+    a = np.linspace(-12, 12, 100_001) * np.sqrt(square)
+    density = np.exp(-(a**2) / (2 * square))
+    u = np.tanh(a)
+    S2 = (1 - u**2) ** 2 * (basis(u, derivative=1) ** 2).sum(axis=1)
+    return float(r**2 * slope_square * (density @ S2) / density.sum())
+
+# %% antipodal: standard normal pre-activations
+def antipodal_limit(p, r):
+    basis = CubicSplines(p)
+    square = float(np.sum(basis(0.0) ** 2))
+    slope_square = float(np.sum(basis(0.0, derivative=1) ** 2))
+    a = np.linspace(-12, 12, 100_001)
+    density = np.exp(-(a**2) / 2)
+    u = np.tanh(a)
+    first, second = 1 - u**2, -2 * u * (1 - u**2)
+    h1, h2 = basis(u, derivative=1), basis(u, derivative=2)
+    S2 = first**2 * (h1**2).sum(axis=1)
+    Q2 = ((second[:, None] * h1 + first[:, None] ** 2 * h2) ** 2).sum(axis=1)
+    return float(r**2 * slope_square * (density @ (S2 + square * Q2)) / density.sum())
+
+# %% antipodal: the derivative of the slope without the curvature of tanh
+def antipodal_limit(p, r):
+    basis = CubicSplines(p)
+    square = float(np.sum(basis(0.0) ** 2))
+    slope_square = float(np.sum(basis(0.0, derivative=1) ** 2))
+    a = np.linspace(-12, 12, 100_001) * np.sqrt(square)
+    density = np.exp(-(a**2) / (2 * square))
+    u = np.tanh(a)
+    first = 1 - u**2
+    h1, h2 = basis(u, derivative=1), basis(u, derivative=2)
+    S2 = first**2 * (h1**2).sum(axis=1)
+    Q2 = first**4 * (h2**2).sum(axis=1)
+    return float(r**2 * slope_square * (density @ (S2 + square * Q2)) / density.sum())
+
+# %% antipodal: linear in the radius
+def antipodal_limit(p, r):
+    basis = CubicSplines(p)
+    square = float(np.sum(basis(0.0) ** 2))
+    slope_square = float(np.sum(basis(0.0, derivative=1) ** 2))
+    a = np.linspace(-12, 12, 100_001) * np.sqrt(square)
+    density = np.exp(-(a**2) / (2 * square))
+    u = np.tanh(a)
+    first, second = 1 - u**2, -2 * u * (1 - u**2)
+    h1, h2 = basis(u, derivative=1), basis(u, derivative=2)
+    S2 = first**2 * (h1**2).sum(axis=1)
+    Q2 = ((second[:, None] * h1 + first[:, None] ** 2 * h2) ** 2).sum(axis=1)
+    return float(r * slope_square * (density @ (S2 + square * Q2)) / density.sum())
+
+# %% width: the logarithm of the width frozen at one unit
+def smallest_width(margin, records, steps, splines, delta):
+    needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
+    allowed = margin**2 / (2 * needed)
+    at_one = hessian_bound(1, splines, delta / 2)
+    return int(np.ceil((at_one / allowed) ** 2)), 2 * needed / margin
+
+# %% width: the whole failure probability for the Hessian
+def smallest_width(margin, records, steps, splines, delta):
+    needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
+    allowed, high = margin**2 / (2 * needed), 1
+    while hessian_bound(high, splines, delta) > allowed:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = hessian_bound(middle, splines, delta) <= allowed
+        low, high = (low, middle) if fits else (middle, high)
+    return high, 2 * needed / margin
+
+# %% width: the margin where its square belongs
+def smallest_width(margin, records, steps, splines, delta):
+    needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
+    allowed, high = margin / (2 * needed), 1
+    while hessian_bound(high, splines, delta / 2) > allowed:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = hessian_bound(middle, splines, delta / 2) <= allowed
+        low, high = (low, middle) if fits else (middle, high)
+    return high, 2 * needed / margin
+
+# %% width: a step that uses up only the start
+def smallest_width(margin, records, steps, splines, delta):
+    needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
+    allowed, high = margin**2 / (2 * needed), 1
+    while hessian_bound(high, splines, delta / 2) > allowed:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = hessian_bound(middle, splines, delta / 2) <= allowed
+        low, high = (low, middle) if fits else (middle, high)
+    return high, needed / margin

@@ -1,0 +1,154 @@
+# %% run-constant: the spread of the diffusion
+def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
+    a = gamma**2 - 2 * gamma
+    beta = label_variance + noise_scale**2
+
+    def slope(_, state):
+        mu, W = state
+        return [
+            a * mu + gamma**2 * beta,
+            2 * a * W + 4 * gamma**2 * (mu**2 + beta * mu),
+        ]
+
+    end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10).y[:, -1]
+    return float(np.sqrt(end[1]) / 2)
+
+# %% run-constant: the fourth moment of the label noise is forgotten (Gaussian assumed)
+def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
+    a = gamma**2 - 2 * gamma
+    z2, s2 = label_variance, noise_scale**2
+
+    def slope(_, state):
+        mu, W = state
+        source = 2 * (2 - gamma) ** 2 * mu**2
+        source += 4 * ((1 - gamma) ** 2 * z2 + s2) * mu
+        source += gamma**2 * 2 * z2**2
+        return [a * mu + gamma**2 * (z2 + s2), 2 * a * W + gamma**2 * source]
+
+    end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10).y[:, -1]
+    return float(np.sqrt(end[1]) / 2)
+
+# %% run-constant: cross term of signal and label noise with factor 1 for (1 - gamma)^2
+def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
+    a = gamma**2 - 2 * gamma
+    z2, s2 = label_variance, noise_scale**2
+
+    def slope(_, state):
+        mu, W = state
+        source = 2 * (2 - gamma) ** 2 * mu**2 + 4 * (z2 + s2) * mu
+        source += gamma**2 * (kurtosis - 1) * z2**2
+        return [a * mu + gamma**2 * (z2 + s2), 2 * a * W + gamma**2 * source]
+
+    end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10).y[:, -1]
+    return float(np.sqrt(end[1]) / 2)
+
+# %% break-theorem: the risk taken without its factor one half
+def break_theorem(c0, c1, c2):
+    label = 3 / 8
+
+    def slope(_, state):
+        mu, W = state
+        return [-mu + label, -2 * W + 4 * (mu**2 + label * mu)]
+
+    W = integrate.solve_ivp(slope, (0, 1), [1.0, 0.0], rtol=1e-10).y[1, -1]
+    p = float(2 * stats.norm.sf(1 / np.sqrt(W)))
+    log_d = 1.01 * max(c0, np.log(2 * c2 / p) / c1, 1.0)
+    return dict(
+        gamma=1.0, time=1.0, truth=1.0, label_variance=label, probability=p, log_d=log_d
+    )
+
+# %% break-theorem: label noise of variance one, outside Assumption 2
+def break_theorem(c0, c1, c2):
+    def slope(_, state):
+        mu, W = state
+        return [-mu + 1.0, -2 * W + 4 * (mu**2 + mu)]
+
+    W = integrate.solve_ivp(slope, (0, 1), [1.0, 0.0], rtol=1e-10).y[1, -1]
+    p = float(2 * stats.norm.sf(2 / np.sqrt(W)))
+    log_d = 1.01 * max(c0, np.log(2 * c2 / p) / c1, 1.0)
+    return dict(
+        gamma=1.0, time=1.0, truth=1.0, label_variance=1.0, probability=p, log_d=log_d
+    )
+
+# %% break-theorem: the condition n <= d ln(d) / c0 is forgotten
+def break_theorem(c0, c1, c2):
+    label = 3 / 8
+
+    def slope(_, state):
+        mu, W = state
+        return [-mu + label, -2 * W + 4 * (mu**2 + label * mu)]
+
+    W = integrate.solve_ivp(slope, (0, 1), [1.0, 0.0], rtol=1e-10).y[1, -1]
+    p = float(2 * stats.norm.sf(2 / np.sqrt(W)))
+    log_d = 1.01 * max(np.log(2 * c2 / p) / c1, 1.0)
+    return dict(
+        gamma=1.0, time=1.0, truth=1.0, label_variance=label, probability=p, log_d=log_d
+    )
+
+# %% runs-needed: one level for every checkpoint
+def runs_needed(theory, candidate, deviation, level, power):
+    theory, candidate, deviation = map(np.atleast_1d, (theory, candidate, deviation))
+    effect = np.max(np.abs(candidate - theory) / deviation)
+    z = stats.norm.isf(level / 2) + stats.norm.ppf(power)
+    return max(1, int(np.ceil((z / effect) ** 2)))
+
+# %% runs-needed: largest difference instead of largest standardised difference
+def runs_needed(theory, candidate, deviation, level, power):
+    theory, candidate, deviation = map(np.atleast_1d, (theory, candidate, deviation))
+    i = np.argmax(np.abs(candidate - theory))
+    effect = abs(candidate[i] - theory[i]) / deviation[i]
+    z = stats.norm.isf(level / 2 / theory.size) + stats.norm.ppf(power)
+    return max(1, int(np.ceil((z / effect) ** 2)))
+
+# %% runs-needed: one-sided test
+def runs_needed(theory, candidate, deviation, level, power):
+    theory, candidate, deviation = map(np.atleast_1d, (theory, candidate, deviation))
+    effect = np.max(np.abs(candidate - theory) / deviation)
+    z = stats.norm.isf(level / theory.size) + stats.norm.ppf(power)
+    return max(1, int(np.ceil((z / effect) ** 2)))
+
+# %% spread-exponent: the exponent of the mean, not of the spread
+def spread_exponent(dimensions, runs):
+    fit = np.polyfit(np.log(dimensions), np.log(runs.mean(axis=0)), 1, cov=True)
+    return float(fit[0][0]), float(2.576 * np.sqrt(fit[1][0, 0]))
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)
+
+# %% spread-exponent: normal runs assumed in the standard error
+def spread_exponent(dimensions, runs):
+    x = np.log(np.asarray(dimensions, dtype=float))
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    slope = weights @ np.log(runs.std(axis=0, ddof=1))
+    half = 2.576 * np.sqrt(np.sum(weights**2) / (2 * len(runs)))
+    return float(slope), float(half)
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)
+
+# %% spread-exponent: exponent of the variance
+def spread_exponent(dimensions, runs):
+    x = np.log(np.asarray(dimensions, dtype=float))
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    slope = weights @ np.log(runs.var(axis=0, ddof=1))
+    return float(slope), 0.02
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)
+
+# %% spread-exponent: residuals of the line with a normal quantile
+def spread_exponent(dimensions, runs):
+    x, y = np.log(dimensions), np.log(runs.std(axis=0, ddof=1))
+    coefficients, cov = np.polyfit(x, y, 1, cov=True)
+    return float(coefficients[0]), float(2.576 * np.sqrt(cov[0, 0]))
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)

@@ -1,0 +1,122 @@
+# %% expanding: a state that is not clipped, and a fixed record
+def expanding(eta, ridge, C):
+    a, x = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    return a, -ridge, x, x + 1e-4 * np.array([1.0, -1.0])
+
+# %% expanding: right at the parameters of the chapter only
+def expanding(eta, ridge, C):
+    a, x = np.array([1.0, 0.0]), np.array([0.0, 40.0])
+    y = x + 1e-3 * np.array([0.45, 0.893])
+    return a, -4.0, x, y
+
+# %% expanding: the states differ along the clipped gradient
+def expanding(eta, ridge, C):
+    a = np.array([min(1.0, np.sqrt(0.5 / eta)), 0.0])
+    length = 1.02 * C / (np.sqrt(2) * ridge)
+    x = np.array([0.0, length])
+    b = -ridge * length / a[0]
+    return a, b, x, x + 1e-4 * length * np.array([1.0, 1.0])
+
+# %% secret-epsilon: sensitivity C, as for zero-out neighbours
+def secret_epsilon(n, t, C, sigma, kappa, delta):
+    power = kappa ** (2.0 * np.arange(t))
+    mu = C / sigma * np.sqrt(power / np.cumsum(power))
+
+    def excess(epsilon):
+        second = np.exp(epsilon + special.log_ndtr(-mu / 2 - epsilon / mu))
+        return np.sum(special.ndtr(mu / 2 - epsilon / mu) - second) / n - delta
+
+    if excess(0.0) <= 0:
+        return 0.0
+    return optimize.brentq(excess, 0.0, 1e4, xtol=1e-10)
+
+# %% secret-epsilon: average over the steps so far instead of all n places
+def secret_epsilon(n, t, C, sigma, kappa, delta):
+    power = kappa ** (2.0 * np.arange(t))
+    mu = 2 * C / sigma * np.sqrt(power / np.cumsum(power))
+
+    def excess(epsilon):
+        second = np.exp(epsilon + special.log_ndtr(-mu / 2 - epsilon / mu))
+        return np.mean(special.ndtr(mu / 2 - epsilon / mu) - second) - delta
+
+    if excess(0.0) <= 0:
+        return 0.0
+    return optimize.brentq(excess, 0.0, 1e4, xtol=1e-10)
+
+# %% secret-epsilon: the average of the squared mu in one Gaussian mechanism
+def secret_epsilon(n, t, C, sigma, kappa, delta):
+    power = kappa ** (2.0 * np.arange(t))
+    mu = 2 * C / sigma * np.sqrt(power / np.cumsum(power))
+    return accounting.gaussian_epsilon(mu=np.sqrt(np.sum(mu**2) / n), delta=delta)
+
+# %% sign-factors: a normal residual of the same variance
+def sign_factors(R, zeta, tau):
+    s = np.sqrt(2 * R + zeta**2)
+    z = tau / s
+    inside = special.erf(z / np.sqrt(2))
+    m2 = s**2 * (inside - 2 * z * stats.norm.pdf(z)) + 2 * tau**2 * stats.norm.sf(z)
+    return inside, m2
+
+# %% sign-factors: the mixed term forgotten
+def sign_factors(R, zeta, tau):
+    s = np.sqrt(2 * R)
+    low, high = (-tau - zeta) / s, (tau - zeta) / s
+    inside = special.ndtr(high) - special.ndtr(low)
+    square = inside + low * stats.norm.pdf(low) - high * stats.norm.pdf(high)
+    m2 = zeta**2 * inside + s**2 * square
+    return inside, m2 + tau**2 * (special.ndtr(low) + special.ndtr(-high))
+
+# %% sign-factors: clipped residuals dropped instead of clipped
+def sign_factors(R, zeta, tau):
+    s = np.sqrt(2 * R)
+    low, high = (-tau - zeta) / s, (tau - zeta) / s
+    inside = special.ndtr(high) - special.ndtr(low)
+    phi_low, phi_high = stats.norm.pdf(low), stats.norm.pdf(high)
+    square = inside + low * phi_low - high * phi_high
+    mixed = 2 * zeta * s * (phi_low - phi_high)
+    return inside, zeta**2 * inside + mixed + s**2 * square
+
+# %% clip-bound: the state after the step
+def clip_bound(a, b, x0, eta, sigma, ridge, C):
+    total = 0.0
+    for k in range(len(a)):
+        m, S = dynamics.conditional_law(
+            a[: k + 1], b[: k + 1], x0, np.full(k + 1, eta), sigma, ridge
+        )
+        length, mean = np.linalg.norm(a[k]), a[k] @ m - b[k]
+        law = stats.norm(mean, np.sqrt(a[k] @ S @ a[k]))
+        total += law.sf(C / length) + law.cdf(-C / length)
+    return total
+
+
+def profile_gap(epsilon, first, second):
+    return first + np.exp(epsilon) * second
+
+# %% clip-bound: the feature's length forgotten
+def clip_bound(a, b, x0, eta, sigma, ridge, C):
+    m, S, total = np.array(x0, float), np.zeros((len(x0), len(x0))), 0.0
+    for ak, bk in zip(a, b):
+        law = stats.norm(ak @ m - bk, np.sqrt(ak @ S @ ak) + 1e-300)
+        total += law.sf(C) + law.cdf(-C)
+        A = (1 - eta * ridge) * np.eye(len(m)) - eta * np.outer(ak, ak)
+        m, S = A @ m + eta * bk * ak, A @ S @ A + (eta * sigma) ** 2 * np.eye(len(m))
+    return total
+
+
+def profile_gap(epsilon, first, second):
+    return first + np.exp(epsilon) * second
+
+# %% clip-bound: the factor exp(epsilon) of the second law forgotten
+def clip_bound(a, b, x0, eta, sigma, ridge, C):
+    m, S, total = np.array(x0, float), np.zeros((len(x0), len(x0))), 0.0
+    for ak, bk in zip(a, b):
+        tau = C / np.linalg.norm(ak)
+        law = stats.norm(ak @ m - bk, np.sqrt(ak @ S @ ak) + 1e-300)
+        total += law.sf(tau) + law.cdf(-tau)
+        A = (1 - eta * ridge) * np.eye(len(m)) - eta * np.outer(ak, ak)
+        m, S = A @ m + eta * bk * ak, A @ S @ A + (eta * sigma) ** 2 * np.eye(len(m))
+    return total
+
+
+def profile_gap(epsilon, first, second):
+    return max(first, second)

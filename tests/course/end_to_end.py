@@ -1,0 +1,151 @@
+"""An assignment from its source to its feedback, through nbgrader, in this process."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from coursework import grading, trial
+from coursework.release import logged, release
+from coursework.sources import Assignment, grade_id, kind_of, solved
+
+# nbgrader 0.9.6 and what it uses, with the releases that the lock names.
+WARNINGS = [
+    "ignore::DeprecationWarning",
+    "ignore::PendingDeprecationWarning",
+    "ignore::FutureWarning",
+    "ignore::ResourceWarning",
+    "ignore::sqlalchemy.exc.SAWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What came of one submission."""
+
+    points: dict[str, float]
+    waiting: set[str]
+    page: str
+
+    @property
+    def words(self) -> str:
+        """The page as a reader sees it."""
+        return html.unescape(re.sub(r"<[^>]+>", "", self.page))
+
+    def automatic(self, assignment: Assignment) -> float:
+        """Points for the tests alone."""
+        return sum(self.points[name] for name in assignment.ids("tests"))
+
+
+def answered(released: Path, assignment: Assignment, answers: Mapping[str, str]) -> Any:
+    """The released notebook with some cells filled in."""
+    notebook = nbformat.read(released, as_version=4)
+    for cell in notebook.cells:
+        cell.source = answers.get(grade_id(cell), cell.source)
+    return notebook
+
+
+def right(assignment: Assignment) -> dict[str, str]:
+    """All answers as the source has them."""
+    return {
+        name: solved(cell)
+        for name, cell in assignment.cells.items()
+        if kind_of(cell) in ("solution", "written")
+    }
+
+
+def half_wrong(assignment: Assignment) -> dict[str, str]:
+    """The first mistake in the first, third, fifth ... solution cell; the others are right."""
+    chosen = assignment.ids("solution")[::2]
+    first: dict[str, str] = {}
+    for mistake in assignment.mistakes:
+        first.setdefault(mistake.cell, mistake.text)
+    return {name: first[name] for name in chosen}
+
+
+def grade(folder: Path, assignment: Assignment, student: str, notebook: Any) -> Graded:
+    """Hand in a notebook, grade it, and read the gradebook and the page."""
+    handed_in = folder / "handed-in" / student / f"{assignment.name}.ipynb"
+    handed_in.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, handed_in)
+    submission = grading.Submission(student, assignment.name, handed_in)
+    with logged(folder):
+        grading.collect(folder, submission)
+        grading.grade(folder, submission)
+        page = grading.feedback(folder, student, assignment.name)
+    entries = [e for e in grading.lines(folder) if e.student == student]
+    return Graded(
+        {e.task: e.points for e in entries},
+        {e.task for e in entries if e.waiting},
+        page.read_text("utf-8"),
+    )
+
+
+def check(folder: Path, assignment: Assignment) -> None:
+    """Release an assignment; grade a right, an empty and a half wrong submission; compare."""
+    with logged(folder):
+        released = release(folder, assignment)
+    leaks = found(assignment.secrets(), released)
+    assert leaks == [], f"the student version of {assignment.name} gives away: {leaks}"
+    automatic = sum(assignment.points[name] for name in assignment.ids("tests"))
+    written = set(assignment.ids("written"))
+
+    solution = answered(released, assignment, right(assignment))
+    result = grade(folder, assignment, "right", solution)
+    assert result.automatic(assignment) == automatic, result.words
+    assert result.waiting == written
+
+    empty = answered(released, assignment, {})
+    assert all(not cell.get("outputs") for cell in empty.cells)
+    result = grade(folder, assignment, "empty", empty)
+    assert result.automatic(assignment) == 0, result.words
+    assert result.waiting == set(), "an answer that was not given needs no marking"
+    no_secret(assignment, result, {})
+
+    wrong = half_wrong(assignment)
+    answers = right(assignment) | wrong
+    expected = trial.run(assignment, wrong)
+    result = grade(folder, assignment, "half", answered(released, assignment, answers))
+    passed = {name for name, error in expected.items() if error is None}
+    assert {n for n in assignment.ids("tests") if result.points[n]} == passed, result.words
+    assert 0 <= result.automatic(assignment) < automatic
+    if len(assignment.ids("solution")) > 1:
+        assert result.automatic(assignment) > 0, "one wrong answer takes the points of all tasks"
+    no_secret(assignment, result, answers)
+    for name, error in expected.items():
+        if isinstance(error, AssertionError):
+            words = " ".join(str(error).split())
+            assert words in " ".join(result.words.split()), f"{name}: the page does not say why"
+
+
+def no_secret(assignment: Assignment, result: Graded, answers: Mapping[str, str]) -> None:
+    """No secret line stands in a page, but for what the student wrote there."""
+    own = "\n".join(answers.values())
+    secrets = {line for line in assignment.secrets_of_feedback() if line not in own}
+    leaks = sorted(line for line in secrets if line in result.words)
+    assert leaks == [], f"the feedback on {assignment.name} gives away: {leaks}"
+
+
+def found(secrets: set[str], released: Path) -> list[str]:
+    """Secret lines in a notebook file, wherever in it they stand."""
+    notebook = nbformat.read(released, as_version=4)
+    text = "\n".join(_strings(notebook))
+    return sorted(line for line in secrets if line in text)
+
+
+def _strings(node: Any) -> list[str]:
+    """All strings in a notebook, keys and metadata included."""
+    if isinstance(node, str):
+        return [node]
+    if isinstance(node, dict):
+        return [text for pair in node.items() for part in pair for text in _strings(part)]
+    if isinstance(node, list):
+        return [text for part in node for text in _strings(part)]
+    return []

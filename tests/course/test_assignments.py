@@ -1,0 +1,95 @@
+"""Every assignment, without nbgrader: its form, and that its tests catch every mistake."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+
+import pytest
+
+from coursework import trial
+from coursework.sources import Assignment, kind_of, messages, names, recognised, shown, stubbed
+
+PROJECTS = ("project",)  # beginnings of names: their points are their own affair
+NAMES = names()
+
+
+@pytest.fixture(params=NAMES, scope="module")
+def assignment(request: pytest.FixtureRequest) -> Assignment:
+    """One assignment after another."""
+    return Assignment(request.param)
+
+
+def test_form(assignment: Assignment) -> None:
+    cells = assignment.notebook.cells
+    assert list(assignment.cells) and "" not in assignment.cells
+    assert len(assignment.cells) == len(cells), "ids are unique"
+    assert cells[0].source.startswith("# Assignment: ")
+    assert all(not cell.get("outputs") for cell in cells)
+    if not assignment.name.startswith(PROJECTS):
+        assert sum(assignment.points.values()) == 20
+    for name in assignment.ids("given"):
+        assert assignment.cells[name].metadata.nbgrader.locked
+    for name in assignment.ids("solution"):
+        assert stubbed(assignment.cells[name]) != assignment.cells[name].source
+    tasks = re.findall(
+        r"^## Task (\d+)\. .+ \(\d+ minutes\)$",
+        "\n".join(c.source for c in cells if c.cell_type == "markdown"),
+        flags=re.MULTILINE,
+    )
+    assert [int(number) for number in tasks] == list(range(1, len(tasks) + 1))
+    assert len(tasks) >= 3
+    widths = {n: max(map(len, c.source.splitlines())) for n, c in assignment.cells.items()
+              if c.cell_type == "code"}  # fmt: skip
+    assert {n: w for n, w in widths.items() if w > 100} == {}
+
+
+def test_every_test_says_what_is_wrong(assignment: Assignment) -> None:
+    for name in assignment.ids("tests"):
+        cell = assignment.cells[name]
+        tree = ast.parse(cell.source)
+        asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+        assert asserts, name
+        assert [a.lineno for a in asserts if a.msg is None] == [], name
+        assert messages(cell), name
+        # nbgrader takes the value of a last expression for points.
+        assert not (isinstance(tree.body[-1], ast.Expr) and not _is_call(tree.body[-1])), name
+        assert shown(cell).strip(), f"{name}: no visible test"
+
+
+def _is_call(node: ast.Expr) -> bool:
+    return isinstance(node.value, ast.Call)
+
+
+def test_the_solution_passes_and_the_empty_answer_fails(assignment: Assignment) -> None:
+    right = trial.run(assignment)
+    assert {name: repr(e) for name, e in right.items() if e} == {}
+    stubs = {name: stubbed(assignment.cells[name]) for name in assignment.ids("solution")}
+    empty = trial.run(assignment, stubs)
+    assert [name for name, error in empty.items() if error is None] == []
+
+
+def test_every_mistake_is_caught(assignment: Assignment) -> None:
+    mistakes = assignment.mistakes
+    counts = Counter(mistake.cell for mistake in mistakes)
+    assert set(counts) == set(assignment.ids("solution"))
+    assert min(counts.values()) >= 2
+    for mistake in mistakes:
+        where = f"{mistake.cell}: {mistake.reason}"
+        results = trial.run(assignment, {mistake.cell: mistake.text}, until_failure=mistake.cell)
+        failed = {name: error for name, error in results.items() if error}
+        assert failed, f"{where} is not caught"
+        for name, error in failed.items():
+            if isinstance(error, AssertionError):
+                words = str(error)
+                known = [
+                    assignment.cells[name],
+                    *map(assignment.cells.get, assignment.ids("given")),
+                ]
+                assert any(recognised(words, cell) for cell in known), f"{where}: {words!r}"
+
+
+def test_kinds(assignment: Assignment) -> None:
+    kinds = Counter(kind_of(cell) for cell in assignment.notebook.cells)
+    assert kinds["solution"] and kinds["tests"] and kinds["written"] and kinds["given"]

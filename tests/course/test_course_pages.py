@@ -1,0 +1,168 @@
+"""The pages of the course: a small book is built with its plans, and the graph is read."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+from book_course.prerequisites import HEIGHT, WIDTH, ahead, draw, earlier, order, uses
+from book_ledger.inventory import load
+from nb.layout import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "ledger"))
+from planting import Book
+
+PAGE = """# Course
+
+```{prerequisites}
+```
+
+```{course-chapters}
+```
+
+```{course-chapters}
+:marking:
+```
+
+```{course-exercises}
+```
+
+```{course-assignments}
+```
+
+```{course-weeks}
+1: chapter; assignment: tiny
+2: later
+```
+
+(ex-one)=
+## An exercise
+"""
+PLAN = {
+    "chapter": "chapter",
+    "goals": ["add", "subtract", "say which of both was right"],
+    "class_minutes": 90,
+    "reading_minutes": 45,
+    "exercises": {"ex-one": 10},
+    "marking": "Look for the sign: the commonest misunderstanding is that there is none.",
+}
+
+
+def build(folder: Path, page: str = PAGE) -> tuple[str, str]:
+    """Build a book of two chapters, one of them planned; return the page and the warnings."""
+    import planted_course
+
+    root = Book(folder).write()
+    planted_course.write(root / "course")
+    plan = root / "course" / "plan" / "chapter.yml"
+    plan.parent.mkdir()
+    plan.write_text(yaml.safe_dump(PLAN), "utf-8")
+    (root / "index.md").write_text(
+        f"{page}\n```{{toctree}}\nnotebooks/part/chapter\n```\n", "utf-8"
+    )
+    out, warnings = root / "_build", io.StringIO()
+    options = {
+        "extensions": ["myst_nb", "book_ledger", "book_course"],
+        "myst_enable_extensions": ["dollarmath", "deflist"],
+        "nb_execution_mode": "off",
+        "root_doc": "index",
+        "html_theme": "basic",
+        "exclude_patterns": ["_build", "course"],
+    }
+    with patch_docutils(), docutils_namespace():
+        app = Sphinx(
+            root, None, out, out / ".doctrees", "html", options, status=None, warning=warnings
+        )
+        app.build(force_all=True)
+    lines = [line for line in warnings.getvalue().splitlines() if "ledger." not in line]
+    return (out / "index.html").read_text("utf-8"), "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    text, warnings = build(tmp_path_factory.mktemp("book"))
+    assert warnings == ""
+    return text
+
+
+def test_the_graph_names_and_links_the_chapters(page: str) -> None:
+    assert '<a class="course-node part-1" data-chapter="chapter"' in page
+    assert 'href="notebooks/part/chapter.html"' in page
+    assert 'data-chapter="later" aria-label="Later: builds on A chapter"' in page
+    assert page.count('class="course-edge"') == 1
+    words = " ".join(re.sub(r"<[^>]+>", "", page).split())
+    assert "A chapter builds on no other chapter. Later (planned) builds on A chapter." in words
+
+
+def test_goals_times_and_points(page: str) -> None:
+    words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "1 h 30 in class, 45 min to read alone. The student can" in words
+    assert "add; subtract; say which of both was right." in words
+    assert "Look for the sign" in words
+    assert "An exercise 10 10 min" in words
+    assert "Something tiny several 3 25 min 15 5" in words
+    assert "1 A chapter 1 h 30 45 min Something tiny –" in words
+    assert "2 Later (planned) 0 min 0 min – –" in words
+
+
+def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    plan = "```{course-weeks}\n%s\n```\n\n"
+    weeks = f"# Course\n\n{plan % '1: none'}{plan % '2: ; assignment: none'}"
+    _, warnings = build(tmp_path, weeks)
+    assert warnings.count("no chapter or assignment") == 2
+
+
+INVENTORY = load(ROOT)
+
+
+def test_the_edges_are_the_uses_of_the_ledger() -> None:
+    """Counted again, claim by claim, from the files."""
+    chapters = yaml.safe_load((ROOT / "book" / "claims" / "chapters.yml").read_text("utf-8"))
+    home = {
+        claim: chapter["key"]
+        for part in chapters["parts"]
+        for chapter in part["chapters"]
+        for claim in chapter["owns"]
+    }
+    expected = set()
+    for file in (ROOT / "book" / "claims").glob("*.yml"):
+        for claim in yaml.safe_load(file.read_text("utf-8")).get("claims", []):
+            expected |= {(home[used], home[claim["id"]]) for used in claim["uses"]}
+    assert set(uses(INVENTORY)) == {(a, b) for a, b in expected if a != b}
+    graph, later = earlier(INVENTORY), ahead(INVENTORY)
+    backward = {(used, user) for user, others in later.items() for used in others}
+    assert set(graph.edges) | backward == set(uses(INVENTORY))
+    assert not set(graph.edges) & backward
+
+
+def test_boxes_do_not_overlap_and_titles_fit() -> None:
+    svg = draw(INVENTORY, lambda chapter: chapter.docname)
+    places = re.findall(r'data-chapter="(\w+)".*?translate\(([\d.]+) ([\d.]+)\)', svg)
+    assert [name for name, *_ in places] and len(places) == len(order(INVENTORY))
+    boxes = [(float(x), float(y)) for _, x, y in places]
+    for i, (x, y) in enumerate(boxes):
+        assert all(abs(x - a) > WIDTH or abs(y - b) > HEIGHT for a, b in boxes[:i])
+    assert "…" not in svg
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_plan_of_weeks_follows_the_arrows(number: int) -> None:
+    text = (ROOT / "book" / "instructors.md").read_text("utf-8")
+    plan = re.findall(r"```\{course-weeks\}\n(.*?)```", text, flags=re.DOTALL)[number]
+    weeks: dict[str, int] = {}
+    for line in plan.splitlines():
+        week, _, rest = line.partition(":")
+        for key in rest.partition(";")[0].split(","):
+            weeks[key.strip()] = int(week)
+    graph = earlier(INVENTORY)
+    assert set(weeks) <= set(graph)
+    for used, user in graph.edges:
+        if used in weeks and user in weeks:
+            assert weeks[used] <= weeks[user], f"{user} is taught before {used}"

@@ -1,0 +1,182 @@
+"""Submissions that go wrong, by accident or on purpose: what is graded, and what is shown."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import end_to_end
+import nbformat
+import planted_course
+import pytest
+from nbformat.v4 import new_code_cell
+from nbgrader.converters.base import NbGraderException
+
+from coursework import release
+from coursework.sources import Assignment, grade_id
+
+pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
+Hand = Callable[..., end_to_end.Graded]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tiny assignment, released."""
+    folder = tmp_path_factory.mktemp("course")
+    assignment = planted_course.write(folder / "written")
+    with release.logged(folder):
+        release.release(folder, assignment)
+    return folder
+
+
+@pytest.fixture
+def assignment(course: Path) -> Assignment:
+    return Assignment(planted_course.NAME, course / "written")
+
+
+@pytest.fixture
+def notebook(course: Path, assignment: Assignment) -> Any:
+    """A right submission, to be spoiled."""
+    released = course / "release" / "tiny" / "tiny.ipynb"
+    return end_to_end.answered(released, assignment, end_to_end.right(assignment))
+
+
+@pytest.fixture
+def hand_in(course: Path, assignment: Assignment, request: pytest.FixtureRequest) -> Hand:
+    """Grade a notebook; the student has the test's name."""
+    student = re.sub(r"\W+", "-", request.node.name)
+    return lambda nb: end_to_end.grade(course, assignment, student, nb)
+
+
+def cell(notebook: Any, name: str) -> Any:
+    return next(c for c in notebook.cells if grade_id(c) == name)
+
+
+def test_a_syntax_error_costs_its_own_task_only(notebook: Any, hand_in: Hand) -> None:
+    cell(notebook, "square").source = "def square(x)\n    return x * x"
+    result = hand_in(notebook)
+    assert result.points == {"test-square": 0, "test-root": 9, "words": 0}
+    assert "This cell stops with SyntaxError: expected ':'" in result.words
+    assert "They stop with NameError: name 'square' is not defined" in result.words
+
+
+def test_an_infinite_loop_is_stopped(
+    notebook: Any, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = release.configuration
+
+    def hasty(folder: Path) -> Any:
+        config = usual(folder)
+        assert config.Execute.timeout == 60
+        config.Execute.timeout = 3
+        return config
+
+    monkeypatch.setattr(release, "configuration", hasty)
+    cell(notebook, "square").source = "def square(x):\n    while True:\n        pass"
+    start = time.perf_counter()
+    result = hand_in(notebook)
+    assert time.perf_counter() - start < 60
+    assert result.points == {"test-square": 0, "test-root": 9, "words": 0}
+    assert "it ran too long" in result.words
+
+
+def test_edited_moved_and_deleted_cells_are_put_back(notebook: Any, hand_in: Hand) -> None:
+    """Tests that always pass, with more points and another name, and none for the root."""
+    wrong = "def square(x):\n    return 0"
+    cell(notebook, "square").source = wrong
+    cell(notebook, "root").source = "def root(x):\n    return -1"
+    test = cell(notebook, "test-square")
+    test.source, test.metadata.nbgrader.points = "assert True", 100
+    twin = nbformat.from_dict({**test, "id": "twin"})
+    twin.metadata = nbformat.from_dict({"nbgrader": {**test.metadata.nbgrader, "solution": True}})
+    notebook.cells = [c for c in notebook.cells if grade_id(c) not in ("test-root", "imports")]
+    notebook.cells = [twin, *reversed(notebook.cells)]
+    result = hand_in(notebook)
+    assert result.points == {"test-square": 0, "test-root": 0, "words": 0}
+    assert "A test that you have says: Two times two" in result.words
+    assert "A test that you have says: A root is not negative." in result.words
+
+
+def test_deleted_answers_are_empty_answers(notebook: Any, hand_in: Hand) -> None:
+    notebook.cells = [new_code_cell("1 + 1")]
+    notebook.metadata = {}
+    result = hand_in(notebook)
+    assert result.points == {"test-square": 0, "test-root": 0, "words": 0}
+    assert result.waiting == set()
+
+
+def test_of_two_copies_of_an_answer_the_last_counts(notebook: Any, hand_in: Hand) -> None:
+    first = nbformat.from_dict({**cell(notebook, "square"), "id": "first"})
+    first.source = "def square(x):\n    return 0"
+    notebook.cells.insert(0, first)
+    result = hand_in(notebook)
+    assert result.points["test-square"] == 6
+    assert "return 0" in result.words, "the other copy is shown as a cell of their own"
+
+
+def test_warnings_cost_nothing_and_displays_give_nothing(notebook: Any, hand_in: Hand) -> None:
+    cell(notebook, "square").source = (
+        "import sys, warnings\n"
+        "def square(x):\n"
+        "    warnings.warn('careful')\n"
+        "    print('careful', file=sys.stderr)\n"
+        "    return x * x"
+    )
+    cell(
+        notebook, "root"
+    ).source = "import sys\ndef root(x):\n    sys.displayhook(9.0)\n    return -1"
+    assert hand_in(notebook).points == {"test-square": 6, "test-root": 0, "words": 0}
+
+
+THIEF = """
+import base64, builtins, sys
+from IPython import get_ipython
+from pathlib import Path
+from IPython.display import display, HTML
+def everything():
+    return "\\n".join(get_ipython().user_ns["In"])
+def root(x):
+    Path("stolen.txt").write_text(everything())
+    Path("stolen.html").write_text(everything())
+    print(everything(), file=sys.stderr)
+    display(HTML(everything()))
+    raise ERROR(everything())
+"""
+
+
+ERRORS = {
+    "assertion": "AssertionError",
+    "value": "ValueError",
+    "invented": "type(everything(), (Exception,), {})",
+}
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_stolen_tests_are_not_handed_over(
+    error: str, course: Path, assignment: Assignment, notebook: Any, hand_in: Hand
+) -> None:
+    """The code of a student sees the tests that run it; the page and its folder never show them."""
+    answer = THIEF.replace("ERROR", ERRORS[error])
+    cell(notebook, "root").source = answer
+    notebook.cells.append(new_code_cell("print(In)\nIn"))
+    notebook.cells.append(new_code_cell("raise RuntimeError(In[-4].splitlines()[-2])"))
+    result = hand_in(notebook)
+    (graded,) = (course / "autograded").glob(f"*-{error}-/tiny/tiny.ipynb")
+    assert "Your root, squared" in graded.read_text("utf-8"), "the attack did not reach the tests"
+    assert result.points["test-root"] == 0
+    end_to_end.no_secret(assignment, result, {"root": answer} | end_to_end.right(assignment))
+    assert "Your root, squared" not in result.words
+    (folder,) = (course / "feedback").glob(f"*-{error}-/tiny")
+    assert [path.name for path in folder.iterdir()] == ["tiny.html"]
+
+
+def test_a_dead_kernel_leaves_no_points(course: Path, notebook: Any, hand_in: Hand) -> None:
+    cell(notebook, "root").source = "import os\nos._exit(0)"
+    with pytest.raises(NbGraderException):
+        hand_in(notebook)
+    assert "DeadKernelError" in (course / "nbgrader.log").read_text("utf-8")
+    assert logging.getLogger("traitlets").propagate

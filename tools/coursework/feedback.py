@@ -1,0 +1,258 @@
+"""The page that a student gets back: points, the words of failed tests, the student's own text.
+
+nbgrader's own page shows the graded notebook, with hidden tests and tracebacks. This one is built
+the other way round: nothing is shown but what is known to be harmless. Of an executed cell it takes
+the error, of an error an assertion's words if a cell of the assignment contains them, and for any
+other error its type and one short line. Outputs are never shown, since a program can print the
+tests that it is run with.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import Exporter
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from traitlets import List
+
+from coursework.sources import Assignment, grade_id, kind_of, messages, recognised, shown
+
+LONGEST_LINE = 120  # characters of an error's own words
+ERRORS = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.55 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 1rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; } th, td { padding: .25rem 1rem .25rem 0; text-align: left; }
+td.points { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+pre { padding: .7rem .9rem; border: 1px solid #8886; border-radius: 4px; overflow-x: auto;
+      background: #fff; color: #1b1b1b; font-size: .86rem; line-height: 1.4; }
+pre.words { white-space: pre-wrap; }
+p.result { border-left: 4px solid; padding: .15rem 0 .15rem .8rem; margin: .7rem 0; }
+p.passed { border-color: #1a7f37; } p.failed { border-color: #b3261e; }
+p.waiting { border-color: #6b6b6b; } .small { font-size: .88rem; }
+"""
+
+
+@dataclass
+class Task:
+    """One section of the assignment: what the student wrote there, and what the tests say."""
+
+    title: str
+    parts: list[str] = field(default_factory=list)
+    points: float = 0.0
+    of: float = 0.0
+
+
+class StudentFeedback(Exporter):
+    """Export an autograded notebook as the page for its student; made for ``GenerateFeedback``."""
+
+    file_extension = ".html"
+    output_mimetype = "text/html"
+    preprocessors = List([])
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: Any = None, **rest: Any
+    ) -> tuple[str, Any]:
+        """Return the page and the resources."""
+        nb, resources = super().from_notebook_node(nb, resources, **rest)
+        names = resources["nbgrader"]
+        course = self.parent.coursedir
+        folder = Path(course.format_path(course.source_directory, ".", names["assignment"]))
+        assignment = Assignment(names["assignment"], folder.parents[1])
+        with Gradebook(names["db_url"], course.course_id) as book:
+            stored = book.find_submission_notebook(
+                names["notebook"], names["assignment"], names["student"]
+            )
+            waiting = {grade.name for grade in stored.grades if grade.needs_manual_grade}
+        return page(assignment, names["student"], nb, waiting), resources
+
+
+def page(assignment: Assignment, student: str, nb: NotebookNode, waiting: set[str]) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    nb
+        Autograded notebook, in which nbgrader's ``GetGrades`` has put scores and comments.
+    waiting
+        Ids of the cells that are still to be marked by hand.
+    """
+    tasks = list(_tasks(assignment, nb, waiting))
+    graded = [task for task in tasks if task.of]
+    points, of = sum(t.points for t in graded), sum(t.of for t in graded)
+    title = _heading(assignment.notebook.cells[0].source) or assignment.name
+    rows = "".join(
+        f'<tr><td><a href="#task-{n}">{escape(task.title)}</a></td>'
+        f'<td class="points">{task.points:g} of {task.of:g}</td></tr>'
+        for n, task in enumerate(tasks)
+        if task.of
+    )
+    sections = "".join(
+        f'<section><h2 id="task-{n}">{escape(task.title)}'
+        + (f": {task.points:g} of {_points(task.of)}" if task.of else "")
+        + f"</h2>{''.join(task.parts)}</section>"
+        for n, task in enumerate(tasks)
+        if task.parts
+    )
+    still = (
+        '<p class="result waiting">Some answers are still to be marked by hand: the points are '
+        "not final.</p>"
+        if waiting
+        else ""
+    )
+    colours = HtmlFormatter(style="a11y-high-contrast-light", nobackground=True)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}: feedback for {escape(student)}</title>"
+        f"<style>{STYLE}{colours.get_style_defs('pre.code')}</style></head><body><main>"
+        f"<h1>{escape(title)}</h1><p>Feedback for <strong>{escape(student)}</strong>: "
+        f"<strong>{points:g} of {_points(of)}</strong>.</p>{still}"
+        '<table><thead><tr><th scope="col">Task</th><th scope="col">Points</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
+        '<p class="small">Your notebook was run from top to bottom in a fresh kernel, with the '
+        "tests that you have and with further ones. A test that failed says what is wrong with "
+        "your answer, not what is right. If you think that a test errs, ask: that happens too.</p>"
+        f"{sections}</main></body></html>\n"
+    )
+
+
+def _tasks(assignment: Assignment, nb: NotebookNode, waiting: set[str]) -> Iterator[Task]:
+    """Sections of the notebook, in order; the first one is what stands before the first task."""
+    task = Task("Before the first task")
+    for cell in nb.cells:
+        name = grade_id(cell)
+        known = assignment.cells.get(name)
+        if known is None:
+            if cell.source.strip():
+                task.parts.append(_text("A cell of your own", cell) + _stopped(assignment, cell))
+            continue
+        kind, mark = kind_of(known), cell.metadata.nbgrader
+        heading = _heading(known.source, "##") if known.cell_type == "markdown" else ""
+        if kind == "given" and heading:
+            yield task
+            task = Task(re.sub(r"\s*\(\d+ minutes\)$", "", heading))
+        elif kind == "solution":
+            task.parts.append(_text("Your code", cell) + _stopped(assignment, cell))
+        elif kind in ("tests", "written"):
+            score, of = float(mark.get("score") or 0.0), assignment.points[name]
+            task.points, task.of = task.points + score, task.of + of
+            if kind == "tests":
+                task.parts.append(_verdict(assignment, cell, score, of))
+            else:
+                task.parts.append(_text("Your answer", cell))
+                task.parts.append(_marked(name in waiting, score, of))
+        if kind in ("solution", "tests", "written") and mark.get("comment"):
+            task.parts.append(f'<p class="result">Comment: {escape(mark["comment"])}</p>')
+    yield task
+
+
+def _heading(text: str, level: str = "#") -> str:
+    found = re.search(rf"^{level} (.+)$", text, flags=re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def _points(number: float) -> str:
+    return f"{number:g} point{'' if number == 1 else 's'}"
+
+
+def _text(label: str, cell: NotebookNode) -> str:
+    """The student's own text."""
+    if cell.cell_type == "code":
+        code = highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
+        return f'<p>{label}:</p><pre class="code" tabindex="0">{code}</pre>'
+    return f'<p>{label}:</p><pre class="words">{escape(cell.source)}</pre>'
+
+
+def _marked(waiting: bool, score: float, of: float) -> str:
+    if waiting:
+        return f'<p class="result waiting">To be marked by hand, up to {_points(of)}.</p>'
+    return f'<p class="result">{score:g} of {_points(of)}.</p>'
+
+
+def _error(cell: NotebookNode) -> NotebookNode | None:
+    outputs = cell.get("outputs", [])
+    return next((o for o in outputs if o.output_type == "error"), None)
+
+
+def _stopped(assignment: Assignment, cell: NotebookNode) -> str:
+    """A line on an error in one of the student's cells."""
+    error = _error(cell)
+    if error is None:
+        return ""
+    return f'<p class="result failed">This cell stops with {_described(assignment, error)}.</p>'
+
+
+def _verdict(assignment: Assignment, cell: NotebookNode, score: float, of: float) -> str:
+    """A line on a cell of tests."""
+    error = _error(cell)
+    if error is None or score >= of:
+        state = "passed" if score >= of else "failed"
+        words = f"Tests, {score:g} of {_points(of)}" + (
+            ": all passed." if state == "passed" else "."
+        )
+        return f'<p class="result {state}">{words}</p>'
+    source = assignment.cells[grade_id(cell)]
+    lead = f"Tests, {score:g} of {_points(of)}. "
+    if error.ename == "AssertionError" and recognised(error.evalue, source):
+        seen = nbformat.v4.new_code_cell(shown(source))
+        which = (
+            "A test that you have says" if recognised(error.evalue, seen) else "A further test says"
+        )
+        return f'<p class="result failed">{lead}{which}: {escape(error.evalue)}</p>'
+    return f'<p class="result failed">{lead}They stop with {_described(assignment, error)}.</p>'
+
+
+def _described(assignment: Assignment, error: NotebookNode) -> str:
+    """An error by its type and, if harmless, the beginning of its words."""
+    if error.ename == "CellTimeoutError":
+        return "a time limit: it ran too long"
+    if error.ename == "KeyboardInterrupt":
+        return "an interruption: it ran too long"
+    kind = error.ename if error.ename in ERRORS or error.ename == "LinAlgError" else "an error"
+    if kind == "AssertionError":
+        given = [c for name in assignment.ids("given") for c in [assignment.cells[name]]]
+        if any(recognised(error.evalue, cell) for cell in given if cell.cell_type == "code"):
+            return f"an assertion: {escape(error.evalue)}"
+        return "an assertion that is not one of the tests" if error.evalue else "an AssertionError"
+    line = error.evalue.strip().partition("\n")[0].strip()
+    if not line or _tells(assignment, error.evalue):
+        return kind
+    if len(line) > LONGEST_LINE:
+        line = line[:LONGEST_LINE] + "…"
+    return f"{kind}: {escape(line)}".rstrip(".")
+
+
+def _tells(assignment: Assignment, words: str) -> bool:
+    """Whether an error's words share a piece with what the student must not see."""
+    seen = "\n".join(shown(cell) for cell in assignment.notebook.cells)
+    quoted = {text for cell in assignment.cells.values() for text in messages(cell)}
+    secrets = {
+        text for text in assignment.secrets() | quoted if len(text) >= 8 and text not in seen
+    }
+    bare = words.strip()
+    return any(text in bare or (len(bare) >= 20 and bare in text) for text in secrets)
+
+
+def only_pages(folder: Path) -> list[Path]:
+    """Remove whatever a submission's code left beside its page; return what was removed."""
+    stray = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".html"]
+    for path in stray:
+        path.unlink()
+    return stray

@@ -1,0 +1,131 @@
+"""Student versions of assignments, and one archive of them, equal byte for byte on every run."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import traitlets.log
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import BaseConverter
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from coursework.sources import COURSE, Assignment
+
+ARCHIVE = "assignments.zip"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can hold
+NOTES = COURSE / "handout.md"
+
+
+def configuration(folder: Path) -> Config:
+    """nbgrader's settings for a course that is kept in a folder."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(COURSE)).load_config()
+    config.CourseDirectory.root = str(folder.resolve())
+    return config
+
+
+def convert(
+    kind: type[BaseConverter], folder: Path, assignment: str, student: str = "*"
+) -> BaseConverter:
+    """Run one of nbgrader's converters on one assignment.
+
+    Raises
+    ------
+    nbgrader.converters.base.NbGraderException
+        If it failed; the reason stands in ``nbgrader.log``.
+    """
+    config = configuration(folder)
+    course = CourseDirectory(config=config)
+    course.assignment_id, course.student_id = assignment, student
+    converter = kind(coursedir=course, config=config, force=True)
+    converter.start()
+    return converter
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[None]:
+    """Send what nbgrader says to a file instead of the terminal, and let it find its own tools."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = traitlets.log.get_logger()
+    handlers, level, passes = list(log.handlers), log.level, log.propagate
+    handler = logging.FileHandler(folder / "nbgrader.log", encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    log.handlers, log.propagate = [handler], False
+    log.setLevel(logging.WARNING)
+    search = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), search])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)
+            yield
+    finally:
+        os.environ["PATH"] = search
+        handler.close()
+        log.handlers, log.propagate = handlers, passes
+        log.setLevel(level)
+
+
+def release(folder: Path, assignment: Assignment) -> Path:
+    """Make the student version of one assignment; enter its cells and points in the gradebook."""
+    source = folder / "source" / assignment.name
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    shutil.copyfile(assignment.path, source / assignment.path.name)
+    convert(GenerateAssignment, folder, assignment.name, ".")
+    path = folder / "release" / assignment.name / f"{assignment.name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return path
+
+
+def release_all(
+    folder: Path, assignments: list[Assignment], report: Callable[[str], None]
+) -> list[Path]:
+    """Release some assignments with progress; return the student versions."""
+    paths = []
+    for number, assignment in enumerate(assignments, start=1):
+        paths.append(release(folder, assignment))
+        points = sum(assignment.points.values())
+        report(f"[{number}/{len(assignments)}] {assignment.name}  {points:g} points")
+    _leave_settings(folder)
+    return paths
+
+
+def _leave_settings(folder: Path) -> None:
+    """A settings file for nbgrader's own commands, run in the course's folder."""
+    lines = [
+        "# Made by `make course`: the settings of the course, for nbgrader run in this folder.",
+        "c = get_config()",
+        f'load_subconfig("nbgrader_config.py", path={str(COURSE)!r})',
+        f"c.CourseDirectory.root = {str(folder.resolve())!r}",
+    ]
+    (folder / "nbgrader_config.py").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def archive(folder: Path, names: list[str]) -> Path:
+    """Put student versions and their notes into one archive."""
+    path = folder / ARCHIVE
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as pack:
+        _add(pack, "assignments/README.md", NOTES.read_bytes())
+        for name in sorted(names):
+            file = folder / "release" / name / f"{name}.ipynb"
+            _add(pack, f"assignments/{name}.ipynb", file.read_bytes())
+    return path
+
+
+def _add(pack: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    entry.create_system = 3
+    pack.writestr(entry, content)

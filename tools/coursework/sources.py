@@ -1,0 +1,219 @@
+"""Assignments as they are written: solution notebooks, and mistakes that their tests must catch.
+
+``course/source/NAME/NAME.ipynb`` is the solution. What a student must not see stands between
+``### BEGIN SOLUTION`` and ``### END SOLUTION``, between ``### BEGIN HIDDEN TESTS`` and ``### END
+HIDDEN TESTS``, or is the text of a cell that is marked by hand. ``course/mistakes/NAME.py`` holds
+plausible wrong versions of solution cells: whole cells, each headed ``# %% CELL: reason``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+
+from nb.layout import ROOT
+
+COURSE = ROOT / "course"
+STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+TEXT_STUB = "*Write your answer here, in place of this line.*"
+SHORTEST_SECRET = 8  # characters: "else:" gives nothing away
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong version of one solution cell."""
+
+    cell: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One solution notebook in a folder of the shape of ``course``."""
+
+    name: str
+    course: Path = COURSE
+
+    @property
+    def path(self) -> Path:
+        """The notebook file."""
+        return self.course / "source" / self.name / f"{self.name}.ipynb"
+
+    @cached_property
+    def notebook(self) -> nbformat.NotebookNode:
+        """The notebook, read once: do not change it."""
+        return nbformat.read(self.path, as_version=4)
+
+    @cached_property
+    def cells(self) -> dict[str, nbformat.NotebookNode]:
+        """Cells by their nbgrader id, in order."""
+        return {grade_id(cell): cell for cell in self.notebook.cells}
+
+    def ids(self, kind: str) -> list[str]:
+        """Ids of the cells of one kind: given, solution, tests or written."""
+        return [name for name, cell in self.cells.items() if kind_of(cell) == kind]
+
+    @cached_property
+    def points(self) -> dict[str, float]:
+        """Points by the id of a cell of tests or of a written answer."""
+        graded = [*self.ids("tests"), *self.ids("written")]
+        return {
+            name: float(cell.metadata.nbgrader.points)
+            for name, cell in self.cells.items()
+            if name in graded
+        }
+
+    @cached_property
+    def mistakes(self) -> list[Mistake]:
+        """The wrong versions, in the order of the file."""
+        path = self.course / "mistakes" / f"{self.name}.py"
+        parts = re.split(r"^# %% ([\w-]+): (.+)\n", path.read_text("utf-8"), flags=re.MULTILINE)
+        if parts[0].strip():
+            raise ValueError(f"{path.name}: text before the first heading '# %% CELL: reason'")
+        heads = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+        return [Mistake(cell, reason.strip(), text.strip("\n")) for cell, reason, text in heads]
+
+    def secrets(self) -> set[str]:
+        """Distinctive lines of solutions, hidden tests and model answers.
+
+        A line is distinctive if it is long enough and does not stand in what a student sees.
+        """
+        seen = "\n".join(shown(cell) for cell in self.notebook.cells)
+        return {line for cell in self.cells.values() for line in hidden_lines(cell, seen)}
+
+    def secrets_of_feedback(self) -> set[str]:
+        """The same, without the words of assertions: a failed test says them to the student."""
+        words = [text for cell in self.cells.values() for text in messages(cell)]
+        lines = self.secrets()
+        for name in self.ids("tests"):
+            source = self.cells[name].source
+            conditions = [
+                ast.get_source_segment(source, node.test) or ""
+                for node in ast.walk(ast.parse(source))
+                if isinstance(node, ast.Assert)
+            ]
+            seen = "\n".join(shown(cell) for cell in self.notebook.cells)
+            lines |= {
+                line.strip()
+                for text in conditions
+                for line in text.splitlines()
+                if len(line.strip()) >= SHORTEST_SECRET and line.strip() not in seen
+            }
+        return {line for line in lines if not any(_is_words(line, text) for text in words)}
+
+
+def _is_words(line: str, text: str) -> bool:
+    """Whether a line of code is a string literal, or a piece of one, that is part of a message."""
+    bare = line.strip(",)( ").removeprefix("f").strip("\"'").strip()
+    return len(bare) >= 3 and bare in text
+
+
+def names(course: Path = COURSE) -> list[str]:
+    """Names of all assignments, sorted."""
+    return sorted(p.parent.name for p in (course / "source").glob("*/*.ipynb"))
+
+
+def grade_id(cell: nbformat.NotebookNode) -> str:
+    """The id by which nbgrader knows a cell, or ""."""
+    mark = cell.metadata.get("nbgrader")
+    name = mark.get("grade_id") if isinstance(mark, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def kind_of(cell: nbformat.NotebookNode) -> str:
+    """What a cell is: given, solution, tests or written."""
+    mark = cell.metadata.get("nbgrader", {})
+    kinds = {(True, True): "written", (True, False): "tests", (False, True): "solution"}
+    return kinds.get((bool(mark.get("grade")), bool(mark.get("solution"))), "given")
+
+
+def split(text: str, region: str) -> tuple[list[str], list[str]]:
+    """Lines of a cell outside and inside the regions SOLUTION or HIDDEN TESTS."""
+    outside: list[str] = []
+    inside: list[str] = []
+    within = False
+    for line in text.splitlines():
+        mark = re.fullmatch(rf"\s*### (BEGIN|END) {region}\s*", line)
+        if mark and (mark[1] == "BEGIN") == within:
+            raise ValueError(f"### {mark[1]} {region} in the wrong place")
+        if mark:
+            within = not within
+        else:
+            (inside if within else outside).append(line)
+    if within:
+        raise ValueError(f"### BEGIN {region} without its end")
+    return outside, inside
+
+
+def shown(cell: nbformat.NotebookNode) -> str:
+    """The part of a cell that the student sees."""
+    if kind_of(cell) == "written":
+        return ""
+    region = "SOLUTION" if kind_of(cell) == "solution" else "HIDDEN TESTS"
+    return "\n".join(split(cell.source, region)[0])
+
+
+def hidden_lines(cell: nbformat.NotebookNode, seen: str) -> list[str]:
+    """Distinctive lines of a cell that the student must not see."""
+    if kind_of(cell) == "written":
+        lines = cell.source.splitlines()
+    else:
+        lines = [ln for name in ("SOLUTION", "HIDDEN TESTS") for ln in split(cell.source, name)[1]]
+    stripped = [line.strip() for line in lines]
+    return [line for line in stripped if len(line) >= SHORTEST_SECRET and line not in seen]
+
+
+def solved(cell: nbformat.NotebookNode) -> str:
+    """A solution cell as a good student would hand it in: without the marks."""
+    marks = r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?"
+    return re.sub(marks, "", cell.source, flags=re.MULTILINE).strip("\n")
+
+
+def stubbed(cell: nbformat.NotebookNode) -> str:
+    """A solution cell as it is handed out."""
+
+    def stub(found: re.Match[str]) -> str:
+        return "\n".join(found[1] + line for line in STUB.splitlines())
+
+    pattern = r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION"
+    return re.sub(pattern, stub, cell.source, flags=re.MULTILINE | re.DOTALL)
+
+
+def messages(cell: nbformat.NotebookNode) -> list[str]:
+    """All string literals of a code cell; a value inside an f-string is the character U+FFFC."""
+    try:
+        tree = ast.parse(cell.source if cell.cell_type == "code" else "")
+    except SyntaxError:
+        return []
+    inner = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in node.values
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [p.value if isinstance(p, ast.Constant) else "\ufffc" for p in node.values]
+            found.append("".join(map(str, parts)))
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner
+        ):
+            found.append(node.value)
+    return found
+
+
+def recognised(words: str, cell: nbformat.NotebookNode) -> bool:
+    """Whether a message is one that this cell can give."""
+    for text in messages(cell):
+        if len(text) >= 12:
+            pattern = ".{0,60}?".join(map(re.escape, text.split("\ufffc")))
+            if re.fullmatch(pattern, words, flags=re.DOTALL):
+                return True
+    return False
