@@ -2,6 +2,7 @@
 def sampled_rdp(base, sampling_probability, order):
     return sampling_probability * base(order)
 
+
 # %% sampled-rdp: the terms j = 0 and 1 are dropped
 def sampled_rdp(base, sampling_probability, order):
     q, n = sampling_probability, order
@@ -11,19 +12,18 @@ def sampled_rdp(base, sampling_probability, order):
     )
     return max(np.log(total), 0) / (n - 1)
 
+
 # %% sampled-rdp: the moment is exp(j D_j)
 def sampled_rdp(base, sampling_probability, order):
     q, n = sampling_probability, order
     if q == 1:
         return base(n)
     terms = [
-        special.comb(n, j)
-        * q**j
-        * (1 - q) ** (n - j)
-        * np.exp(j * base(j) if j > 1 else 0)
+        special.comb(n, j) * q**j * (1 - q) ** (n - j) * np.exp(j * base(j) if j > 1 else 0)
         for j in range(n + 1)
     ]
     return np.log(sum(terms)) / (n - 1)
+
 
 # %% bits-delta: the record takes part in all steps or in none
 def bits_delta(sampling_probability, epsilon_0, steps, epsilon, direction):
@@ -34,6 +34,7 @@ def bits_delta(sampling_probability, epsilon_0, steps, epsilon, direction):
         first, second = second, first
     return np.maximum(first - np.exp(epsilon) * second, 0).sum()
 
+
 # %% bits-delta: the tail of the loss
 def bits_delta(sampling_probability, epsilon_0, steps, epsilon, direction):
     pi, k = special.expit(epsilon_0), np.arange(steps + 1)
@@ -43,6 +44,7 @@ def bits_delta(sampling_probability, epsilon_0, steps, epsilon, direction):
         first, second = second, first
     return first[first > np.exp(epsilon) * second * (1 + 1e-12)].sum()
 
+
 # %% bits-delta: the direction is ignored
 def bits_delta(sampling_probability, epsilon_0, steps, epsilon, direction):
     pi, k = special.expit(epsilon_0), np.arange(steps + 1)
@@ -50,13 +52,13 @@ def bits_delta(sampling_probability, epsilon_0, steps, epsilon, direction):
     first, second = stats.binom.pmf(k, steps, r), stats.binom.pmf(k, steps, 1 - pi)
     return np.maximum(first - np.exp(epsilon) * second, 0).sum()
 
+
 # %% invert: the pole at minus one is forgotten, which gives another payoff
 def invert(log_transform, epsilon):
     c, t = 1.0, np.arange(-400, 400, 1e-3)
     z = c + 1j * t
-    return (
-        np.sum(np.real(np.exp(log_transform(z) - epsilon * z) / z)) * 1e-3 / (2 * np.pi)
-    )
+    return np.sum(np.real(np.exp(log_transform(z) - epsilon * z) / z)) * 1e-3 / (2 * np.pi)
+
 
 # %% invert: half of the line is counted once
 def invert(log_transform, epsilon):
@@ -64,30 +66,33 @@ def invert(log_transform, epsilon):
     values = np.exp(log_transform(z) - epsilon * z) / (z * (z + 1))
     return np.sum(np.real(values)) * 1e-3 / (2 * np.pi)
 
+
 # %% invert: a fixed line, on which tiny results are sums of large terms
 def invert(log_transform, epsilon):
     z = 0.5 + 1j * np.arange(5e-4, 100, 1e-3)
     values = np.exp(log_transform(z) - epsilon * z) / (z * (z + 1))
     return np.sum(np.real(values)) * 1e-3 / np.pi
 
+
 # %% broken-run: many participations and much noise, where the formula errs little
 def broken_run(sampling_probability):
     return 20.0, int(4 / sampling_probability**2), 1e-5
+
 
 # %% broken-run: a short run with little noise, outside the condition
 def broken_run(sampling_probability):
     return 1.0, int(0.5 / sampling_probability**2), 1e-5
 
+
 # %% broken-run: a number of steps that suits one sampling probability only
 def broken_run(sampling_probability):
     return 1.2, 40_000, 1e-5
 
+
 # %% audit: the threshold is chosen and counted on the same runs
 def audit(with_record, without_record, delta, confidence, rng):
     tail, best, n = (1 - confidence) / 2, 0.0, len(with_record)
-    for c in np.quantile(
-        np.concatenate([with_record, without_record]), np.linspace(0, 0.99, 100)
-    ):
+    for c in np.quantile(np.concatenate([with_record, without_record]), np.linspace(0, 0.99, 100)):
         a, b = np.sum(with_record > c), np.sum(without_record > c)
         low = stats.beta.ppf(tail, a, n - a + 1) if a else 0.0
         high = stats.beta.ppf(1 - tail, b + 1, n - b) if b < n else 1.0
@@ -95,12 +100,14 @@ def audit(with_record, without_record, delta, confidence, rng):
             best = max(best, np.log((low - delta) / high))
     return best
 
+
 # %% audit: frequencies in place of confidence limits
 def audit(with_record, without_record, delta, confidence, rng):
     n = len(with_record) // 2
     c = np.median(np.concatenate([with_record[:n], without_record[:n]]))
     a, b = np.mean(with_record[n:] > c), np.mean(without_record[n:] > c)
     return max(0.0, np.log((a - delta) / max(b, 1 / n))) if a > delta else 0.0
+
 
 # %% audit: delta is forgotten
 def audit(with_record, without_record, delta, confidence, rng):

@@ -5,16 +5,19 @@ def drop_factors(ratio):
         float(special.gammainc(1.5, ratio**2 / 2)),
     )
 
+
 # %% drop-factors: the variance factor of clipping
 def drop_factors(ratio):
     inside = float(special.gammainc(1.5, ratio**2 / 2))
     return inside, inside + ratio**2 * float(special.erfc(ratio / np.sqrt(2)))
+
 
 # %% drop-factors: difference of nearly equal numbers
 def drop_factors(ratio):
     value = special.erf(ratio / 2**0.5)
     value -= np.sqrt(2 / np.pi) * ratio * np.exp(-(ratio**2) / 2)
     return float(value), float(value)
+
 
 # %% released: private noise follows the step alone
 def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
@@ -29,6 +32,7 @@ def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
         D = D + gamma**2 / rho * kick
     return float(f @ (lam * D) + gamma**2 / rho * (eta(1.0) * clip(1.0)) ** 2)
 
+
 # %% released: the noise of the last step forgotten
 def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
     lam, f, D = (np.array(u, dtype=float) for u in (eigenvalues, shares, modes))
@@ -41,6 +45,7 @@ def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
         D = D + h * lam * (-2 * eta(t) * mu * D + gamma * eta(t) ** 2 * nu * P)
         D = D + gamma**2 / rho * (a**2 - b**2)
     return float(f @ (lam * D))
+
 
 # %% released: private noise in proportion to the eigenvalue
 def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
@@ -55,6 +60,7 @@ def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
         D = D + lam * gamma**2 / rho * (a**2 - b**2)
     return float(f @ (lam * D) + gamma**2 / rho * (eta(1.0) * clip(1.0)) ** 2)
 
+
 # %% better-and-worse: the two exchanged
 def better_and_worse(R0):
     eigenvalues, sizes = np.array([0.2, 1.8]), np.array([50, 50])
@@ -65,6 +71,7 @@ def better_and_worse(R0):
         dynamics.SpectralBlocks(eigenvalues, sizes, fast),
     )
 
+
 # %% better-and-worse: the eigenvalue forgotten in the initial risk
 def better_and_worse(R0):
     eigenvalues, sizes = np.array([0.2, 1.8]), np.array([50, 50])
@@ -72,6 +79,7 @@ def better_and_worse(R0):
         dynamics.SpectralBlocks(eigenvalues, sizes, np.array([0.0, np.sqrt(2 * R0)])),
         dynamics.SpectralBlocks(eigenvalues, sizes, np.array([np.sqrt(2 * R0), 0.0])),
     )
+
 
 # %% step-variances: no fluctuation of the squared residual
 def step_variances(Q, gamma, eta, c, label_variance):
@@ -81,6 +89,7 @@ def step_variances(Q, gamma, eta, c, label_variance):
     r = np.clip(a - np.sqrt(label_variance) * z, -c, c)
     m2 = np.mean(r**2) if np.isfinite(c) else Q + label_variance
     return float(np.var(2 * eta * a * r)), float(4 * eta**2 * Q * m2)
+
 
 # %% step-variances: the covariance with the wrong sign
 def step_variances(Q, gamma, eta, c, label_variance):

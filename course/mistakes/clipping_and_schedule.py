@@ -6,6 +6,7 @@ def start_constant(R0, zeta, c):
     hard = 2 * zeta**2 * np.exp(2 * w - 2) * (w - 1) / (w + 1)
     return R0 + (hard - R0) * np.exp(-c)
 
+
 # %% start-constant: residual variance R + zeta^2 in place of 2 R + zeta^2
 def start_constant(R0, zeta, c):
     if np.isinf(c):
@@ -16,6 +17,7 @@ def start_constant(R0, zeta, c):
     )[0]
     return R0 * np.exp(value)
 
+
 # %% card: m fixed at 3
 def card(x):
     beta = np.geomspace(1e-3, 20, 20_001)
@@ -23,6 +25,7 @@ def card(x):
     f = nu / mu**2 * 9 / 8 + x / 2 * (beta / mu) ** 2 * 27
     i = np.argmin(f)
     return beta[i], 3.0, f[i]
+
 
 # %% card: a factor two between the two noises
 def card(x):
@@ -33,12 +36,14 @@ def card(x):
     i, j = np.unravel_index(np.argmin(f), f.shape)
     return float(beta[i, 0]), float(m[j]), float(f[i, j])
 
+
 # %% card: the limit of aggressive clipping
 def card(x):
     m = np.linspace(2.0005, 3, 20_001)
     f = np.pi / 2 * (m**2 / (4 * (m - 1)) + x / 2 * m**3 / (m - 2))
     i = np.argmin(f)
     return 1e-3, float(m[i]), float(f[i])
+
 
 # %% is-best: the least risk taken without the start
 def is_best(r, A, a, tolerance):
@@ -48,11 +53,13 @@ def is_best(r, A, a, tolerance):
     risk = A * np.exp(-left[0]) + a * np.trapezoid(np.exp(-left) * v**2, t)
     return bool(abs(risk / (4 * a) - 1) <= tolerance)
 
+
 # %% is-best: the shape of the rate is looked at, not the risk
 def is_best(r, A, a, tolerance):
     t = np.array([0.3, 0.9])
     v = r(t)
     return bool(v[1] > 0 and abs(v[0] / v[1] - 3) < 1)
+
 
 # %% is-best: the start is not counted
 def is_best(r, A, a, tolerance):
@@ -62,17 +69,20 @@ def is_best(r, A, a, tolerance):
     risk = a * np.trapezoid(np.exp(-left) * v**2, t)
     return bool(abs(risk / (4 * a * A / (A + 4 * a)) - 1) <= tolerance)
 
+
 # %% biased: a spread that depends on the feature, but symmetric
 def biased(c):
     x = np.array([1.0, 1.0, -1.0, -1.0])
     z = np.array([1.2, -1.2, 0.7483314773547883, -0.7483314773547883])
     return x, z, np.full(4, 0.25)
 
+
 # %% biased: skew but independent of the sign of the feature
 def biased(c):
     x = np.array([1.0, 1.0, -1.0, -1.0])
     z = np.array([2.0, -0.5, 2.0, -0.5])
     return x, z, np.array([0.1, 0.4, 0.1, 0.4])
+
 
 # %% biased: too little skewness
 def biased(c):

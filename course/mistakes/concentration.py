@@ -5,12 +5,14 @@ def chernoff_tail(eigenvalues, t):
     root = t / a if b == 0 else (-a + np.sqrt(a**2 + 4 * b * t)) / (2 * b)
     return float(np.exp(-(root**2)))
 
+
 # %% chernoff-tail: the mean is not subtracted in the moment generating function
 def chernoff_tail(eigenvalues, t):
     h = np.asarray(eigenvalues, float)
     theta = special.expit(np.linspace(-20, 20, 20_001))[:, None] / (2 * abs(h).max())
     log_mgf = -0.5 * np.sum(np.log(1 - 2 * theta * h * (1 - 1e-12)), axis=1)
     return float(np.exp(np.min(log_mgf - theta[:, 0] * t)))
+
 
 # %% chernoff-tail: all eigenvalues are replaced by their absolute values
 def chernoff_tail(eigenvalues, t):
@@ -20,6 +22,7 @@ def chernoff_tail(eigenvalues, t):
     log_mgf = -np.sum(theta * h + 0.5 * np.log(inside), axis=1)
     return float(np.exp(np.min(log_mgf - theta[:, 0] * t)))
 
+
 # %% averaged-error: shuffled batches are taken to be independent
 def averaged_error(points, batch_size, batches, shuffled):
     x, n, b = np.asarray(points, float), len(points), batch_size
@@ -27,11 +30,13 @@ def averaged_error(points, batch_size, batches, shuffled):
         return 0.0
     return np.var(x, axis=0).sum() * (n - b) / (b * (n - 1)) / batches
 
+
 # %% averaged-error: without the correction for drawing without replacement
 def averaged_error(points, batch_size, batches, shuffled):
     if shuffled and batch_size * batches == len(points):
         return 0.0
     return np.var(np.asarray(points), axis=0).sum() / (batch_size * batches)
+
 
 # %% averaged-error: the points are not centred
 def averaged_error(points, batch_size, batches, shuffled):
@@ -39,14 +44,17 @@ def averaged_error(points, batch_size, batches, shuffled):
     m, k = (batch_size * batches, 1) if shuffled else (batch_size, batches)
     return np.mean(np.sum(x**2, axis=1)) * (n - m) / (m * (n - 1)) / k
 
+
 # %% sharp-threshold: the simplified threshold
 def sharp_threshold(variance, bound, delta):
     log_term = np.log(1 / delta)
     return np.sqrt(2 * variance * log_term) + bound * log_term / 3
 
+
 # %% sharp-threshold: the Gaussian part alone
 def sharp_threshold(variance, bound, delta):
     return np.sqrt(2 * variance * np.log(1 / delta))
+
 
 # %% sharp-threshold: the bound on the increments is taken to be one
 def sharp_threshold(variance, bound, delta):
@@ -54,17 +62,21 @@ def sharp_threshold(variance, bound, delta):
     root = optimize.brentq(lambda v: (1 + v) * np.log1p(v) - v - target, 0, 1e9)
     return min(root * variance, np.sqrt(2 * variance * np.log(1 / delta)) * 1.0)
 
+
 # %% rare-run: a run that satisfies the condition
 def rare_run(delta):
     return 1000, 0.1
+
 
 # %% rare-run: one participation on average, where the threshold still holds
 def rare_run(delta):
     return 1000, 0.001
 
+
 # %% rare-run: so rare that a single participation is within delta
 def rare_run(delta):
     return 10, delta / 20
+
 
 # %% refuted: a Gaussian approximation
 def refuted(failures, runs, delta):
@@ -76,6 +88,7 @@ def runs_needed(delta, factor):
     a, b = np.sqrt(delta), np.sqrt(factor * delta)
     return int(((3.72 * a + 2.33 * b) / gap) ** 2) + 1
 
+
 # %% refuted: the observed share is compared with delta
 def refuted(failures, runs, delta):
     return bool(failures / runs > delta)
@@ -83,6 +96,7 @@ def refuted(failures, runs, delta):
 
 def runs_needed(delta, factor):
     return int(10 / delta / (factor - 1) ** 2) + 1
+
 
 # %% refuted: the probability of more failures, one too few
 def refuted(failures, runs, delta):

@@ -5,6 +5,7 @@ def worst_two_point(order, divergence, epsilon):
     p = min(p, 0.999)
     return p, p * np.exp(-epsilon - z)
 
+
 # %% worst-two-point: the second point is ignored in the divergence
 def worst_two_point(order, divergence, epsilon):
     level = np.exp((order - 1) * divergence)
@@ -13,21 +14,21 @@ def worst_two_point(order, divergence, epsilon):
     best = np.argmax(p - np.exp(epsilon) * q)
     return p[best], q[best]
 
+
 # %% worst-two-point: randomised response only
 def worst_two_point(order, divergence, epsilon):
     def excess(e):
-        return (
-            two_point_divergence(special.expit(e), special.expit(-e), order)
-            - divergence
-        )
+        return two_point_divergence(special.expit(e), special.expit(-e), order) - divergence
 
     e = optimize.brentq(excess, 1e-9, 30)
     return special.expit(e), special.expit(-e)
+
 
 # %% mixed-delta: basic composition, the bit shifts epsilon
 def mixed_delta(mus, epsilon_0, epsilon):
     mu = np.sqrt(np.sum(np.square(mus)))
     return gaussian_delta(mu=mu, epsilon=epsilon - epsilon_0)
+
 
 # %% mixed-delta: the Gaussian parameters are added without squares
 def mixed_delta(mus, epsilon_0, epsilon):
@@ -35,11 +36,13 @@ def mixed_delta(mus, epsilon_0, epsilon):
     one = gaussian_delta(mu=mu, epsilon=epsilon - epsilon_0)
     return t * one + (1 - t) * gaussian_delta(mu=mu, epsilon=epsilon + epsilon_0)
 
+
 # %% mixed-delta: the bit is weighed with a fair coin
 def mixed_delta(mus, epsilon_0, epsilon):
     mu = np.sqrt(np.sum(np.square(mus)))
     one = gaussian_delta(mu=mu, epsilon=epsilon - epsilon_0)
     return 0.5 * one + 0.5 * gaussian_delta(mu=mu, epsilon=epsilon + epsilon_0)
+
 
 # %% once-mu: the marginal of the release that depends on the record
 def once_mu(correlation, used_at, steps):
@@ -47,11 +50,13 @@ def once_mu(correlation, used_at, steps):
         return 1.0
     return 1 / np.sqrt(1 + correlation**2)
 
+
 # %% once-mu: the run is taken to be infinitely long
 def once_mu(correlation, used_at, steps):
     if used_at == steps:
         return 1.0
     return 1 / np.sqrt(max(1 - correlation**2, 1e-300))
+
 
 # %% once-mu: the record is taken to be used at every step
 def once_mu(correlation, used_at, steps):
@@ -61,15 +66,18 @@ def once_mu(correlation, used_at, steps):
     shifts = np.cumsum(correlation ** np.arange(min(left, 10**6)))
     return np.sqrt(np.sum(shifts**2))
 
+
 # %% short-list: one plus is forgotten in the best order
 def short_list(last_order, delta):
     log_term = np.log(1 / delta)
     return np.sqrt(2 * log_term) / last_order, log_term / last_order
 
+
 # %% short-list: mu squared in place of mu squared over two
 def short_list(last_order, delta):
     log_term = np.log(1 / delta)
     return np.sqrt(log_term) / (last_order - 1), log_term / (last_order - 1)
+
 
 # %% short-list: the floor is that at the smallest mu that is served
 def short_list(last_order, delta):
@@ -77,16 +85,16 @@ def short_list(last_order, delta):
     mu = np.sqrt(2 * log_term) / (last_order - 1)
     return mu, mu**2 / 2 * last_order + log_term / (last_order - 1)
 
+
 # %% refute: only Gaussians are tried, as thresholds on the line
 def refute(conversion):
-    for order, mu, delta in itertools.product(
-        (1.5, 2, 4, 8, 16), (0.3, 1, 2), (1e-6, 1e-3)
-    ):
+    for order, mu, delta in itertools.product((1.5, 2, 4, 8, 16), (0.3, 1, 2), (1e-6, 1e-3)):
         epsilon = conversion(order, order * mu**2 / 2, delta)
         if gaussian_delta(mu=mu, epsilon=epsilon) > delta * (1 + 1e-6):
             t = epsilon / mu + mu / 2
             return order, stats.norm.sf(t - mu), stats.norm.sf(t), delta
     return None
+
 
 # %% refute: delta is compared with the tail of the loss
 def refute(conversion):
@@ -98,6 +106,7 @@ def refute(conversion):
             if log_ratio > epsilon:
                 return order, p, q, delta
     return None
+
 
 # %% refute: randomised response only
 def refute(conversion):

@@ -8,6 +8,7 @@ def memory_cost(weights, pattern, noise_multiplier):
     mu = np.linalg.norm(inverse @ pattern) / noise_multiplier
     return float(mu), float(noise_multiplier * np.linalg.norm(inverse.sum(axis=0)))
 
+
 # %% memory: every weight acts over the whole run in the sum
 def memory_cost(weights, pattern, noise_multiplier):
     pattern = np.asarray(pattern, float)
@@ -17,6 +18,7 @@ def memory_cost(weights, pattern, noise_multiplier):
         inverse -= w * np.eye(T, k=-i)
     mu = np.linalg.norm(np.linalg.solve(inverse, pattern)) / noise_multiplier
     return float(mu), float(noise_multiplier * (1 - sum(weights)) * np.sqrt(T))
+
 
 # %% memory: row sums in place of column sums
 def memory_cost(weights, pattern, noise_multiplier):
@@ -28,6 +30,7 @@ def memory_cost(weights, pattern, noise_multiplier):
     mu = np.linalg.norm(np.linalg.solve(inverse, pattern)) / noise_multiplier
     return float(mu), float(noise_multiplier * np.abs(inverse.sum(axis=1)).sum())
 
+
 # %% memory: the norm of the matrix times that of the pattern
 def memory_cost(weights, pattern, noise_multiplier):
     pattern = np.asarray(pattern, float)
@@ -38,9 +41,11 @@ def memory_cost(weights, pattern, noise_multiplier):
     mu = np.linalg.norm(pattern) / (1 - sum(weights)) / noise_multiplier
     return float(mu), float(noise_multiplier * np.linalg.norm(inverse.sum(axis=0)))
 
+
 # %% reveal: the expected number of participations
-def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability, steps,
-                   neighbours="zero-out"):
+def revealed_delta(
+    epsilon, noise_multiplier, correlation, sampling_probability, steps, neighbours="zero-out"
+):
     k = max(1, round(steps * sampling_probability))
     s, square = 0.0, 0.0
     for t in range(steps):
@@ -50,9 +55,11 @@ def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability,
     mu = reach * np.sqrt(square) / noise_multiplier
     return float(accounting.gaussian_delta(mu=mu, epsilon=epsilon))
 
+
 # %% reveal: the latest pattern in place of the worst
-def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability, steps,
-                   neighbours="zero-out"):
+def revealed_delta(
+    epsilon, noise_multiplier, correlation, sampling_probability, steps, neighbours="zero-out"
+):
     reach, total = 2.0 if neighbours == "replace" else 1.0, 0.0
     for k in range(1, steps + 1):
         s, square = 0.0, 0.0
@@ -61,21 +68,25 @@ def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability,
             square += s**2
         mu = reach * np.sqrt(square) / noise_multiplier
         total += stats.binom.pmf(k, steps, sampling_probability) * accounting.gaussian_delta(
-            mu=mu, epsilon=epsilon)
+            mu=mu, epsilon=epsilon
+        )
     return float(total)
 
+
 # %% reveal: independent noise, no memory
-def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability, steps,
-                   neighbours="zero-out"):
+def revealed_delta(
+    epsilon, noise_multiplier, correlation, sampling_probability, steps, neighbours="zero-out"
+):
     k = np.arange(1, steps + 1)
     reach = 2.0 if neighbours == "replace" else 1.0
-    delta = accounting.gaussian_delta(mu=reach * np.sqrt(k) / noise_multiplier,
-                                      epsilon=epsilon)
+    delta = accounting.gaussian_delta(mu=reach * np.sqrt(k) / noise_multiplier, epsilon=epsilon)
     return float(stats.binom.pmf(k, steps, sampling_probability) @ delta)
 
+
 # %% reveal: replacing a record moves by the root of two
-def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability, steps,
-                   neighbours="zero-out"):
+def revealed_delta(
+    epsilon, noise_multiplier, correlation, sampling_probability, steps, neighbours="zero-out"
+):
     reach, total = np.sqrt(2) if neighbours == "replace" else 1.0, 0.0
     for k in range(1, steps + 1):
         s, square = 0.0, 0.0
@@ -84,14 +95,17 @@ def revealed_delta(epsilon, noise_multiplier, correlation, sampling_probability,
             square += s**2
         mu = reach * np.sqrt(square) / noise_multiplier
         total += stats.binom.pmf(k, steps, sampling_probability) * accounting.gaussian_delta(
-            mu=mu, epsilon=epsilon)
+            mu=mu, epsilon=epsilon
+        )
     return float(total)
+
 
 # %% cut: compares the diagonals only
 def may_cut(block, correlation, steps):
     noising = np.eye(steps) - correlation * np.eye(steps, k=-1)
     copies = np.kron(np.eye(steps // len(block)), block)
     return bool(np.min(np.diag(noising @ noising.T - copies)) >= -1e-10)
+
 
 # %% cut: looks at one block alone
 def may_cut(block, correlation, steps):
@@ -100,32 +114,44 @@ def may_cut(block, correlation, steps):
     part = (noising @ noising.T)[-b:, -b:]
     return bool(np.linalg.eigvalsh(part - np.asarray(block))[0] >= -1e-10)
 
+
 # %% cut: covariance and its transpose exchanged
 def may_cut(block, correlation, steps):
     noising = np.eye(steps) - correlation * np.eye(steps, k=-1)
     copies = np.kron(np.eye(steps // len(block)), block)
     return bool(np.linalg.eigvalsh(copies - noising @ noising.T)[0] >= -1e-10)
 
+
 # %% cut: compares the traces
 def may_cut(block, correlation, steps):
     noising = np.eye(steps) - correlation * np.eye(steps, k=-1)
     return bool(np.trace(noising @ noising.T) >= np.trace(block) * steps / len(block))
 
+
 # %% floor: the mean number of participations
 def sum_noise_floor(epsilon, delta, probabilities):
-    return float(np.sum(probabilities)
-                 * accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+    return float(
+        np.sum(probabilities) * accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
+    )
+
 
 # %% floor: equal probabilities with the same mean
 def sum_noise_floor(epsilon, delta, probabilities):
     return accounting.cumulative_noise_lower_bound(
-        epsilon=epsilon, delta=delta, sampling_probability=float(np.mean(probabilities)),
-        steps=len(probabilities))
+        epsilon=epsilon,
+        delta=delta,
+        sampling_probability=float(np.mean(probabilities)),
+        steps=len(probabilities),
+    )
+
 
 # %% floor: the root of the sum of squares of the probabilities
 def sum_noise_floor(epsilon, delta, probabilities):
-    return float(np.linalg.norm(probabilities)
-                 * accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+    return float(
+        np.linalg.norm(probabilities)
+        * accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
+    )
+
 
 # %% floor: only the direction in which the record is added
 def sum_noise_floor(epsilon, delta, probabilities):
@@ -137,21 +163,28 @@ def sum_noise_floor(epsilon, delta, probabilities):
     def gap(sigma):
         x = np.linspace(-12 * sigma, 12 * sigma, 20_001)
         p = stats.norm.pdf((x[:, None] - k) / sigma) @ weights
-        return np.maximum(stats.norm.pdf(x / sigma) - np.exp(epsilon) * p, 0).sum() * (
-            x[1] - x[0]) / sigma - delta
+        return (
+            np.maximum(stats.norm.pdf(x / sigma) - np.exp(epsilon) * p, 0).sum()
+            * (x[1] - x[0])
+            / sigma
+            - delta
+        )
 
     high = 1.0
     while gap(high) > 0:
         high *= 2
     return float(optimize.brentq(gap, 0.05, high)) if gap(0.05) > 0 else 0.05
 
+
 # %% betrayed: the setting of the chapter, where the factor is about eight
 def betrayal(q):
     return 1.0, 1.0
 
+
 # %% betrayed: so little noise that everything is lost in both
 def betrayal(q):
     return 0.05, 1.0
+
 
 # %% betrayed: an epsilon at which nothing is left of the claim
 def betrayal(q):

@@ -5,10 +5,12 @@ def sign_moment(hessian, eigenvalues, v, label_variance):
     trace = np.trace(s @ hessian)
     return trace * (v @ s @ v + label_variance) + 2 * v @ s @ hessian @ s @ v
 
+
 # %% sign-moment: only the product of the means
 def sign_moment(hessian, eigenvalues, v, label_variance):
     lam, v = np.asarray(eigenvalues, float), np.asarray(v, float)
     return np.sum(lam * np.diag(hessian)) * (np.sum(lam * v**2) + label_variance)
+
 
 # %% sign-moment: one of the two pairings is forgotten
 def sign_moment(hessian, eigenvalues, v, label_variance):
@@ -17,10 +19,9 @@ def sign_moment(hessian, eigenvalues, v, label_variance):
     paired = u @ m @ u - np.sum(np.diag(m) * u**2)
     return np.trace(m) * (u @ u + label_variance) + paired
 
+
 # %% one-step-change: the rank-one part of the covariance is still missing
-def one_step_change(
-    v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance
-):
+def one_step_change(v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance):
     d, lam = len(v), np.asarray(eigenvalues)
     gradient = lam * v + ridge * (v + truth)
     covariance = (np.sum(lam * v**2) + label_variance) * np.diag(lam)
@@ -28,10 +29,9 @@ def one_step_change(
     second = np.trace(hessian @ covariance) + gradient @ hessian @ gradient
     return -gamma / d * v @ hessian @ gradient + gamma**2 / d**2 / 2 * second
 
+
 # %% one-step-change: the ridge still pulls towards the truth
-def one_step_change(
-    v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance
-):
+def one_step_change(v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance):
     d, lam = len(v), np.asarray(eigenvalues)
     gradient = lam * v + ridge * v
     covariance = (np.sum(lam * v**2) + label_variance) * np.diag(lam)
@@ -39,15 +39,15 @@ def one_step_change(
     second = np.trace(hessian @ covariance) + gradient @ hessian @ gradient
     return -gamma / d * v @ hessian @ gradient + gamma**2 / d**2 / 2 * second
 
+
 # %% one-step-change: the generator of the diffusion
-def one_step_change(
-    v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance
-):
+def one_step_change(v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance):
     d, lam = len(v), np.asarray(eigenvalues)
     gradient = lam * v + ridge * (v + truth)
     covariance = (np.sum(lam * v**2) + label_variance) * np.diag(lam)
     second = np.trace(hessian @ (covariance + noise**2 * np.eye(d)))
     return -gamma / d * v @ hessian @ gradient + gamma**2 / d**2 / 2 * second
+
 
 # %% coordinate-variances: the dropped term does not decay on its way
 def coordinate_variances(risk, eigenvalue, start, gamma, noise, horizon):
@@ -59,6 +59,7 @@ def coordinate_variances(risk, eigenvalue, start, gamma, noise, horizon):
     base = gamma**2 * integrate.quad(source, 0, horizon)[0]
     return base, base + (k * start) ** 2 * -np.expm1(-2 * k * horizon) / (2 * k)
 
+
 # %% coordinate-variances: one factor of the propagator in place of its square
 def coordinate_variances(risk, eigenvalue, start, gamma, noise, horizon):
     k = gamma * eigenvalue
@@ -68,6 +69,7 @@ def coordinate_variances(risk, eigenvalue, start, gamma, noise, horizon):
 
     base = gamma**2 * integrate.quad(source, 0, horizon)[0]
     return base, base + (k * start * np.exp(-k * horizon)) ** 2 * horizon
+
 
 # %% coordinate-variances: the risk is counted once, not twice
 def coordinate_variances(risk, eigenvalue, start, gamma, noise, horizon):
@@ -79,6 +81,7 @@ def coordinate_variances(risk, eigenvalue, start, gamma, noise, horizon):
     base = gamma**2 * integrate.quad(source, 0, horizon)[0]
     return base, base + (k * start * np.exp(-k * horizon)) ** 2 * horizon
 
+
 # %% random-length-risk: the fourth moment is ignored
 def random_length_risk(gamma, kappa, dimension, steps, start, label_variance, noise):
     d, eta, rho = dimension, gamma / dimension, start
@@ -86,6 +89,7 @@ def random_length_risk(gamma, kappa, dimension, steps, start, label_variance, no
         rho = rho * (1 - 2 * eta + eta**2 * (d + 1 + kappa**0))
         rho += eta**2 * d * (label_variance + noise**2)
     return 0.5 * (rho + label_variance)
+
 
 # %% random-length-risk: the limit of high dimension, in which d + 2 is d
 def random_length_risk(gamma, kappa, dimension, steps, start, label_variance, noise):
@@ -95,6 +99,7 @@ def random_length_risk(gamma, kappa, dimension, steps, start, label_variance, no
         rho += eta**2 * d * (label_variance + noise**2)
     return 0.5 * (rho + label_variance)
 
+
 # %% random-length-risk: the label noise is multiplied by the fourth moment as well
 def random_length_risk(gamma, kappa, dimension, steps, start, label_variance, noise):
     d, eta, rho = dimension, gamma / dimension, start
@@ -103,6 +108,7 @@ def random_length_risk(gamma, kappa, dimension, steps, start, label_variance, no
         rho += eta**2 * d * (kappa * label_variance + noise**2)
     return 0.5 * (rho + label_variance)
 
+
 # %% exponent-interval: the mean of the logarithms, which has another slope
 def exponent_interval(dimensions, samples):
     fits = stats.linregress(
@@ -110,6 +116,7 @@ def exponent_interval(dimensions, samples):
         np.log(np.abs(samples)).ravel(),
     )
     return fits.slope - 2.58 * fits.stderr, fits.slope + 2.58 * fits.stderr
+
 
 # %% exponent-interval: one standard error in place of a 99 per cent interval
 def exponent_interval(dimensions, samples):
@@ -121,6 +128,7 @@ def exponent_interval(dimensions, samples):
         np.sum(w * x**2) ** -0.5,
     )
     return slope - half, slope + half
+
 
 # %% exponent-interval: the spread of single measurements in place of that of means
 def exponent_interval(dimensions, samples):

@@ -6,11 +6,13 @@ def renyi_exponential(rate_p, rate_q, order):
     top = order * np.log(rate_q) + (1 - order) * np.log(rate_p) - np.log(decay)
     return float(top / (order - 1))
 
+
 # %% renyi-exponential: evaluated blindly where the integral is infinite
 def renyi_exponential(rate_p, rate_q, order):
     decay = abs(order * rate_p + (1 - order) * rate_q) + 1e-300
     top = order * np.log(rate_p) + (1 - order) * np.log(rate_q) - np.log(decay)
     return float(top / (order - 1))
+
 
 # %% renyi-exponential: the factor in front of the logarithm is forgotten
 def renyi_exponential(rate_p, rate_q, order):
@@ -18,6 +20,7 @@ def renyi_exponential(rate_p, rate_q, order):
     if decay <= 0:
         return np.inf
     return float(order * np.log(rate_p) + (1 - order) * np.log(rate_q) - np.log(decay))
+
 
 # %% order-cap: the eigenvalues of both matrices are sorted and divided
 def order_cap(cov_p, cov_q):
@@ -27,15 +30,18 @@ def order_cap(cov_p, cov_q):
     r = ratios.max()
     return r / (r - 1) if r > 1 else np.inf
 
+
 # %% order-cap: variances are compared along the coordinate axes only
 def order_cap(cov_p, cov_q):
     r = (np.diag(cov_p) / np.diag(cov_q)).max()
     return r / (r - 1) if r > 1 else np.inf
 
+
 # %% order-cap: the two laws exchanged
 def order_cap(cov_p, cov_q):
     r = linalg.eigh(cov_q, cov_p, eigvals_only=True)[-1]
     return r / (r - 1) if r > 1 else np.inf
+
 
 # %% certified-epsilon: the harmless direction only
 def certified_epsilon(ratio, delta):
@@ -43,6 +49,7 @@ def certified_epsilon(ratio, delta):
     s = np.geomspace(1e-3, 1e6, 20_000)
     rest = 1 + s * (1 - r)
     return np.min((-0.5 * np.log(rest) + np.log(1 / delta)) / s) - 0.5 * np.log(r)
+
 
 # %% certified-epsilon: the best whole order up to 64
 def certified_epsilon(ratio, delta):
@@ -53,6 +60,7 @@ def certified_epsilon(ratio, delta):
     rest = 1 + s * (1 - r)
     return np.min((-0.5 * np.log(rest) + np.log(1 / delta)) / s) - 0.5 * np.log(r)
 
+
 # %% certified-epsilon: the first law is always the one with variance r
 def certified_epsilon(ratio, delta):
     r = ratio
@@ -62,37 +70,46 @@ def certified_epsilon(ratio, delta):
     rest = 1 + s * (1 - r)
     return np.min((-0.5 * np.log(rest) + np.log(1 / delta)) / s) - 0.5 * np.log(r)
 
+
 # %% innocent: one direction only, so that the determinant is negative
 def innocent():
     return np.diag([2.2, 1.0]), np.eye(2), 2.0
+
 
 # %% innocent: a finite divergence
 def innocent():
     return 1.5 * np.eye(2), np.eye(2), 2.0
 
+
 # %% innocent: infinite and positive determinant, but the value is negative
 def innocent():
     return 4.0 * np.eye(2), np.eye(2), 2.0
+
 
 # %% hidden-step-bound: the average of the divergences
 def hidden_step_bound(weights, shifts, order):
     return float(np.dot(weights, order * np.square(shifts) / 2))
 
+
 # %% hidden-step-bound: the worst step
 def hidden_step_bound(weights, shifts, order):
     return float(order * np.max(np.square(shifts)) / 2)
+
 
 # %% hidden-step-bound: the exponent of the average lacks the factor alpha - 1
 def hidden_step_bound(weights, shifts, order):
     return float(special.logsumexp(order * np.square(shifts) / 2, b=weights))
 
+
 # %% average-fails: the components overlap
 def average_fails():
     return [0.5, 0.5], [1.0, -1.0], [0.0, 0.0], 2.0
 
+
 # %% average-fails: the good step is the rare one
 def average_fails():
     return [0.98, 0.02], [3.0, 30.0], [0.0, 30.0], 2.0
+
 
 # %% average-fails: a small shift, where the exponential is a straight line
 def average_fails():

@@ -10,6 +10,7 @@ def stratified_variance(gradients, labels, sizes):
         total += count / len(labels) * factor * spread
     return total
 
+
 # %% stratified-variance: drawn with replacement
 def stratified_variance(gradients, labels, sizes):
     total = 0.0
@@ -18,6 +19,7 @@ def stratified_variance(gradients, labels, sizes):
         share = len(members) / len(labels)
         total += share**2 * np.sum(members.var(axis=0)) / drawn
     return total
+
 
 # %% stratified-variance: the spread about the mean of all gradients
 def stratified_variance(gradients, labels, sizes):
@@ -30,6 +32,7 @@ def stratified_variance(gradients, labels, sizes):
         total += (count / len(labels)) ** 2 * factor * spread
     return total
 
+
 # %% stratified-variance: divides by zero for a class of one record
 def stratified_variance(gradients, labels, sizes):
     total = 0.0
@@ -41,14 +44,17 @@ def stratified_variance(gradients, labels, sizes):
         total += (count / len(labels)) ** 2 * factor * spread
     return total
 
+
 # %% needed-constant: a normal quantile
 def needed_constant(steps, delta):
     return float(3 * stats.norm.isf(delta / 2) / np.sqrt(np.log(2 / delta)))
+
 
 # %% needed-constant: one tail only
 def needed_constant(steps, delta):
     level = 2 * stats.binom.isf(delta, steps, 0.5) - steps
     return float(3 * max(level, steps % 2) / np.sqrt(steps * np.log(2 / delta)))
+
 
 # %% needed-constant: strictly below the level
 def needed_constant(steps, delta):
@@ -57,10 +63,12 @@ def needed_constant(steps, delta):
     place = min(np.argmax(beyond <= delta), len(reach) - 1)
     return float(3 * reach[place] / np.sqrt(steps * np.log(2 / delta)))
 
+
 # %% needed-constant: the logarithm of 1/delta
 def needed_constant(steps, delta):
     level = 2 * stats.binom.isf(delta / 2, steps, 0.5) - steps
     return float(3 * abs(level) / np.sqrt(steps * np.log(1 / delta)))
+
 
 # %% signal-left: only the fresh noise, nothing left of the old
 def signal_left(drift, noise_length, radius):
@@ -70,14 +78,17 @@ def signal_left(drift, noise_length, radius):
 
     return float(optimize.brentq(change, 0, 2 * radius))
 
+
 # %% signal-left: the length before the step is R, signal and noise alike
 def signal_left(drift, noise_length, radius):
     shrink = radius / np.sqrt(radius**2 + noise_length**2)
     return min(drift * shrink / (1 - shrink), radius * shrink**0.001)
 
+
 # %% signal-left: weak signal only
 def signal_left(drift, noise_length, radius):
     return min(2 * radius**2 * drift / noise_length**2, radius * (1 - 1e-9))
+
 
 # %% signal-left: noise lengths add
 def signal_left(drift, noise_length, radius):
@@ -86,6 +97,7 @@ def signal_left(drift, noise_length, radius):
         return (a + drift) * radius / np.hypot(a + drift, side) - a
 
     return float(optimize.brentq(change, 0, radius))
+
 
 # %% exponent: columns as if they were independent
 def exponent(sizes, values):
@@ -96,10 +108,12 @@ def exponent(sizes, values):
     error = np.sqrt(np.sum((weights * errors) ** 2))
     return weights @ np.log(means), stats.t.isf(0.005, groups - 1) * error
 
+
 # %% exponent: the residuals of the line as the only error
 def exponent(sizes, values):
     fit = stats.linregress(np.log(sizes), np.log(np.mean(values, axis=0)))
     return fit.slope, stats.t.isf(0.005, len(sizes) - 2) * fit.stderr
+
 
 # %% exponent: the spread of a group in place of that of the mean
 def exponent(sizes, values):
@@ -108,6 +122,7 @@ def exponent(sizes, values):
     weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     error = ((values / means) @ weights).std(ddof=1)
     return weights @ np.log(means), stats.t.isf(0.005, groups - 1) * error
+
 
 # %% exponent: one slope for each group, from logarithms of single entries
 def exponent(sizes, values):

@@ -8,15 +8,16 @@ def hidden_mu(shifts, noises):
         return np.inf
     return float(np.sum(shifts) / np.sqrt(later))
 
+
 # %% hidden-mu: composition of the uses, each with the noise until the next one
 def hidden_mu(shifts, noises):
     uses = [*np.flatnonzero(shifts), len(shifts)]
     with np.errstate(divide="ignore"):
         parts = [
-            shifts[i] ** 2 / np.sum(np.square(noises[i:j]))
-            for i, j in zip(uses[:-1], uses[1:])
+            shifts[i] ** 2 / np.sum(np.square(noises[i:j])) for i, j in zip(uses[:-1], uses[1:])
         ]
     return float(np.sqrt(np.sum(parts)))
+
 
 # %% hidden-mu: every use counts with all later noise
 def hidden_mu(shifts, noises):
@@ -25,19 +26,23 @@ def hidden_mu(shifts, noises):
         parts = np.where(np.asarray(shifts) > 0, np.square(shifts) / tails, 0.0)
     return float(np.sqrt(np.sum(parts)))
 
+
 # %% personal-noise: maximum of the steps before the budgets
 def personal_noise(step_sizes, budgets):
     largest = np.maximum.accumulate(np.square(step_sizes)[::-1])[::-1]
     return np.sqrt((largest - np.append(largest[1:], 0.0)) / budgets)
+
 
 # %% personal-noise: differences without the running maximum, cut off at zero
 def personal_noise(step_sizes, budgets):
     needed = np.square(step_sizes) / np.asarray(budgets)
     return np.sqrt(np.maximum(needed - np.append(needed[1:], 0.0), 0))
 
+
 # %% personal-noise: everybody gets the strictest budget
 def personal_noise(step_sizes, budgets):
     return accounting.optimal_noise_schedule(step_sizes, float(np.min(budgets)))
+
 
 # %% refuting-data: every other record an eraser, after step k as well
 def refuting_data(step_sizes, noise_scales, clip_norm, k):
@@ -46,12 +51,14 @@ def refuting_data(step_sizes, noise_scales, clip_norm, k):
     y[k - 1] = 1e6
     return x, y, -1e6
 
+
 # %% refuting-data: silent records, nothing erased
 def refuting_data(step_sizes, noise_scales, clip_norm, k):
     n = len(step_sizes)
     x, y = np.zeros(n), np.zeros(n)
     x[k - 1], y[k - 1] = 1.0, 1e6
     return x, y, -1e6
+
 
 # %% refuting-data: record zeroed out instead of turned round
 def refuting_data(step_sizes, noise_scales, clip_norm, k):
@@ -60,6 +67,7 @@ def refuting_data(step_sizes, noise_scales, clip_norm, k):
     x[:k] = 1 / np.sqrt(eta[:k])
     y[k - 1] = 1e6
     return x, y, 0.0
+
 
 # %% audit: threshold and limits from the same runs
 def audit(p, q, confidence):
@@ -73,6 +81,7 @@ def audit(p, q, confidence):
     gain = stats.norm.ppf(low) - stats.norm.ppf(high)
     return max(0.0, float(np.max(gain, initial=0.0)))
 
+
 # %% audit: runs split, but frequencies for probabilities
 def audit(p, q, confidence):
     (p1, p2), (q1, q2) = np.array_split(p, 2), np.array_split(q, 2)
@@ -83,6 +92,7 @@ def audit(p, q, confidence):
     if hits in (0, 1) or alarms in (0, 1):
         return 0.0
     return max(0.0, stats.norm.ppf(hits) - stats.norm.ppf(alarms))
+
 
 # %% audit: always zero, which is valid and useless
 def audit(p, q, confidence):

@@ -20,6 +20,7 @@ def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     floor = ((1 - order) * logs[0] + order * logs[1] - logs[2]) / (2 * (order - 1))
     return order / 2 * gap @ np.linalg.solve(M, gap), floor
 
+
 # %% two-parts: no condition, the logarithm of an absolute determinant
 def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     d = np.shape(a)[1]
@@ -40,6 +41,7 @@ def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     floor = ((1 - order) * logs[0] + order * logs[1] - logs[2]) / (2 * (order - 1))
     return order / 2 * gap @ np.linalg.solve(M, gap), floor
 
+
 # %% two-parts: equal covariances assumed, no floor
 def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     a, b = np.array(a, float), np.array(b, float)
@@ -49,6 +51,7 @@ def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     m1, S1 = dynamics.conditional_law(a, b, x0, rates, 1.0, ridge)
     m2, _ = dynamics.conditional_law(a2, b2, x0, rates, 1.0, ridge)
     return order / 2 * (m1 - m2) @ np.linalg.solve(S1, m1 - m2), 0.0
+
 
 # %% one-sided-pair: the narrow law taken as the second
 def one_sided_pair(release, radius):
@@ -64,6 +67,7 @@ def one_sided_pair(release, radius):
                 return zero, 0.0, a, 0.0
     return None
 
+
 # %% one-sided-pair: only the longest record along the first axis
 def one_sided_pair(release, radius):
     d = release.state_mean.size
@@ -76,6 +80,7 @@ def one_sided_pair(release, radius):
             return first, 0.0, second, 0.0
     return None
 
+
 # %% one-sided-pair: always the long record against zero, without looking
 def one_sided_pair(release, radius):
     d = release.state_mean.size
@@ -83,20 +88,24 @@ def one_sided_pair(release, radius):
     a[0] = 0.5 * radius
     return a, 0.0, np.zeros(d), 0.0
 
+
 # %% waiting-time: variance at the step taken as stationary
 def waiting_time(order, beta, variance, stationary, omega):
     excess = order * beta * (2 - beta)
     return max(0.0, float(np.log(excess) / (2 * omega)))
+
 
 # %% waiting-time: beta in place of beta (2 - beta)
 def waiting_time(order, beta, variance, stationary, omega):
     excess = variance * (order * beta - 1) / stationary
     return float(np.log1p(max(excess, 0.0)) / (2 * omega))
 
+
 # %% waiting-time: Phi for its square
 def waiting_time(order, beta, variance, stationary, omega):
     excess = variance * (order * beta * (2 - beta) - 1) / stationary
     return float(np.log1p(max(excess, 0.0)) / omega)
+
 
 # %% is-mean-gap: lengths compared instead of vectors
 def is_mean_gap(candidate, seed):
@@ -110,6 +119,7 @@ def is_mean_gap(candidate, seed):
             return False
     return True
 
+
 # %% is-mean-gap: the ridge is not varied
 def is_mean_gap(candidate, seed):
     rng = np.random.default_rng(seed)
@@ -120,6 +130,7 @@ def is_mean_gap(candidate, seed):
         if not np.allclose(candidate(a, b, c, e, m, eta, 0.0), exact, rtol=1e-9):
             return False
     return True
+
 
 # %% is-mean-gap: the default tolerance of allclose
 def is_mean_gap(candidate, seed):

@@ -8,6 +8,7 @@ def mode_risk(curvature, step_size, noise, correlation, start, updates):
         mean *= keep
     return curvature * (mean**2 + variance) / 2
 
+
 # %% mode-risk: the first update takes back a noise that was never added
 def mode_risk(curvature, step_size, noise, correlation, start, updates):
     keep = 1 - step_size * curvature
@@ -17,6 +18,7 @@ def mode_risk(curvature, step_size, noise, correlation, start, updates):
     variance = fresh * (1 - older) / (1 - keep**2)
     return curvature * ((keep**updates * start) ** 2 + variance) / 2
 
+
 # %% mode-risk: the stationary law from the first update on
 def mode_risk(curvature, step_size, noise, correlation, start, updates):
     speed = step_size * curvature
@@ -25,9 +27,11 @@ def mode_risk(curvature, step_size, noise, correlation, start, updates):
     older = (1 - speed) ** (2 * updates)
     return older * curvature * start**2 / 2 + (1 - older) * stationary
 
+
 # %% best-correlation: the plain mean of the curvatures
 def best_correlation(curvatures, step_size):
     return float(max(0, 1 - step_size * np.mean(curvatures)))
+
 
 # %% best-correlation: the interval is forgotten
 def best_correlation(curvatures, step_size):
@@ -35,24 +39,29 @@ def best_correlation(curvatures, step_size):
     weights = 1 / (2 - speed)
     return float(1 - np.sum(weights * speed) / np.sum(weights))
 
+
 # %% best-correlation: the mean of the best correlations, weighted by curvature
 def best_correlation(curvatures, step_size):
     h = np.asarray(curvatures, float)
     return float(max(0, np.average(1 - step_size * h, weights=h)))
 
+
 # %% best-correlation: the minimum of the printed bound
 def best_correlation(curvatures, step_size):
     return 1 / (1 + step_size * np.max(curvatures))
+
 
 # %% no-drift: only the sum over all steps
 def no_drift(products, level=1e-3):
     total = np.sum(products / np.std(products, axis=0), axis=1)
     return bool(stats.ttest_1samp(total, 0).pvalue >= level)
 
+
 # %% no-drift: only single steps
 def no_drift(products, level=1e-3):
     found = stats.ttest_1samp(products, 0, axis=0).pvalue
     return bool(found.min() >= level / products.shape[1])
+
 
 # %% no-drift: the level is spent on every comparison
 def no_drift(products, level=1e-3):
@@ -61,6 +70,7 @@ def no_drift(products, level=1e-3):
     last = stats.ttest_1samp(total, 0).pvalue
     return bool(min(found.min(), last) >= level)
 
+
 # %% no-drift: all entries of the array as independent samples
 def no_drift(products, level=1e-3):
     scaled = products / np.std(products, axis=0)
@@ -68,17 +78,20 @@ def no_drift(products, level=1e-3):
     last = stats.ttest_1samp(scaled.ravel(), 0).pvalue
     return bool(min(found.min() * products.shape[1], last) >= level / 2)
 
+
 # %% no-drift: the sum without regard to the spread of a step
 def no_drift(products, level=1e-3):
     found = stats.ttest_1samp(products, 0, axis=0).pvalue
     last = stats.ttest_1samp(products.sum(axis=1), 0).pvalue
     return bool(min(found.min() * products.shape[1], last) >= level / 2)
 
+
 # %% shortest-failure: only the constant of the start is looked at
 def shortest_failure(a, b):
     length = optimize.brentq(lambda t: t / np.tan(t) - a, 1e-6, np.pi / 2)
     end = np.pi / 2 - 1e-9
     return end - 1.003 * length, end
+
 
 # %% shortest-failure: a pair that is symmetric about the maximum
 def shortest_failure(a, b):
@@ -87,6 +100,7 @@ def shortest_failure(a, b):
     broken = (a - b) * np.cos(grid) > inner
     half = grid[np.argmax(broken)]
     return half, -half
+
 
 # %% shortest-failure: the point and the comparator are exchanged
 def shortest_failure(a, b):

@@ -2,28 +2,34 @@
 def worst_excess(term, rate, admissible):
     term, rate, admissible = (np.atleast_2d(a) for a in (term, rate, admissible))
     excess = (term[:, None] - rate[None]).reshape(-1, term.shape[1])
-    matrix = np.block([
-        [-excess[:, 1:], np.ones((len(excess), 1))],
-        [-admissible[:, 1:], np.zeros((len(admissible), 1))],
-    ])
+    matrix = np.block(
+        [
+            [-excess[:, 1:], np.ones((len(excess), 1))],
+            [-admissible[:, 1:], np.zeros((len(admissible), 1))],
+        ]
+    )
     level = np.r_[excess[:, 0], admissible[:, 0]]
     goal = np.r_[np.zeros(term.shape[1] - 1), -1.0]
     found = optimize.linprog(goal, matrix, level)
     return (np.inf, None) if found.status == 3 else (found.x[-1], found.x[:-1])
 
+
 # %% worst-excess: free excess, but exponents at least zero
 def worst_excess(term, rate, admissible):
     term, rate, admissible = (np.atleast_2d(a) for a in (term, rate, admissible))
     excess = (term[:, None] - rate[None]).reshape(-1, term.shape[1])
-    matrix = np.block([
-        [-excess[:, 1:], np.ones((len(excess), 1))],
-        [-admissible[:, 1:], np.zeros((len(admissible), 1))],
-    ])
+    matrix = np.block(
+        [
+            [-excess[:, 1:], np.ones((len(excess), 1))],
+            [-admissible[:, 1:], np.zeros((len(admissible), 1))],
+        ]
+    )
     level = np.r_[excess[:, 0], admissible[:, 0]]
     k = term.shape[1] - 1
     free = [(0, None)] * k + [(None, None)]
     found = optimize.linprog(np.r_[np.zeros(k), -1.0], matrix, level, bounds=free)
     return (np.inf, None) if found.status == 3 else (found.x[-1], found.x[:-1])
+
 
 # %% worst-excess: one programme for each pair, and the largest of them
 def worst_excess(term, rate, admissible):
@@ -31,14 +37,16 @@ def worst_excess(term, rate, admissible):
     best, point = -np.inf, None
     for a in term:
         for b in rate:
-            found = optimize.linprog(-(a - b)[1:], -admissible[:, 1:],
-                                     admissible[:, 0], bounds=(None, None))
+            found = optimize.linprog(
+                -(a - b)[1:], -admissible[:, 1:], admissible[:, 0], bounds=(None, None)
+            )
             if found.status == 3:
                 return np.inf, None
             value = (a - b)[0] - found.fun
             if value > best:
                 best, point = value, found.x
     return best, point
+
 
 # %% worst-excess: random search
 def worst_excess(term, rate, admissible):
@@ -50,12 +58,15 @@ def worst_excess(term, rate, admissible):
     k = np.argmax(values)
     return values[k], x[k, 1:]
 
+
 # %% delta-below: the record takes part with probability 1/T in every step
 def delta_below(noise_multiplier, steps, epsilon):
-    v = np.linspace(-10, 12 + 1 / noise_multiplier + epsilon * noise_multiplier, 400_001)
+    last = 12 + 1 / noise_multiplier + epsilon * noise_multiplier
+    v = np.linspace(-10, last, 400_001)
     none = special.ndtr(v)
     once = (1 - 1 / steps) * none + special.ndtr(v - 1 / noise_multiplier) / steps
     return float(max(0, np.max(1 - once**steps - np.exp(epsilon) * (1 - none**steps))))
+
 
 # %% delta-below: the threshold halfway
 def delta_below(noise_multiplier, steps, epsilon):
@@ -64,16 +75,19 @@ def delta_below(noise_multiplier, steps, epsilon):
     found = -np.expm1((steps - 1) * none + once)
     return float(max(0, found + np.exp(epsilon) * np.expm1(steps * none)))
 
+
 # %% delta-below: the factor exp(epsilon) is forgotten
 def delta_below(noise_multiplier, steps, epsilon):
     v = np.linspace(-10, 12 + 1 / noise_multiplier, 400_001)
     none, once = special.log_ndtr(v), special.log_ndtr(v - 1 / noise_multiplier)
     return float(np.max(np.exp(steps * none) - np.exp((steps - 1) * none + once)))
 
+
 # %% delta-below: looks at the one step in which the record took part
 def delta_below(noise_multiplier, steps, epsilon):
     a, b = 0.5 / noise_multiplier, epsilon * noise_multiplier
     return float(special.ndtr(a - b) - np.exp(epsilon) * special.ndtr(-a - b))
+
 
 # %% best-bound: the step of the chapter, only the distance optimised
 def best_bound(margin, steps):
@@ -81,6 +95,7 @@ def best_bound(margin, steps):
     values = (taus**2 / steps + 2 * np.logaddexp(0, -margin * taus)) / (2 - SELF_BOUND)
     k = np.argmin(values)
     return values[k], 1.0, taus[k]
+
 
 # %% best-bound: the distance of the chapter, only the step optimised
 def best_bound(margin, steps):
@@ -90,6 +105,7 @@ def best_bound(margin, steps):
     k = np.argmin(values)
     return values[k], eta[k], tau
 
+
 # %% best-bound: a step for the first term alone
 def best_bound(margin, steps):
     eta = 1 / SELF_BOUND
@@ -98,6 +114,7 @@ def best_bound(margin, steps):
     values = top / (2 - SELF_BOUND * eta)
     k = np.argmin(values)
     return values[k], eta, taus[k]
+
 
 # %% average-loss: the sum of a batch in place of its mean
 def average_loss(features, labels, step_size, batch_size, steps, rng):
@@ -109,6 +126,7 @@ def average_loss(features, labels, step_size, batch_size, steps, rng):
         w = w + step_size * special.expit(-batch @ w) @ batch
     return total / steps
 
+
 # %% average-loss: the loss on the batch
 def average_loss(features, labels, step_size, batch_size, steps, rng):
     rows = features * labels[:, None]
@@ -118,6 +136,7 @@ def average_loss(features, labels, step_size, batch_size, steps, rng):
         total += np.logaddexp(0, -batch @ w).mean()
         w = w + step_size * special.expit(-batch @ w) @ batch / batch_size
     return total / steps
+
 
 # %% average-loss: drawn with replacement
 def average_loss(features, labels, step_size, batch_size, steps, rng):
@@ -130,6 +149,7 @@ def average_loss(features, labels, step_size, batch_size, steps, rng):
         batch = rows[draws]
         w = w + step_size * special.expit(-batch @ w) @ batch / batch_size
     return total / steps
+
 
 # %% average-loss: the iterates after the step
 def average_loss(features, labels, step_size, batch_size, steps, rng):

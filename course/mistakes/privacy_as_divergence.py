@@ -3,11 +3,13 @@ def finite_profile(p, q, epsilon):
     difference = np.asarray(p, float) - np.exp(epsilon) * np.asarray(q, float)
     return float(0.5 * np.abs(difference).sum()), difference > 0
 
+
 # %% finite-profile: the tail of the loss in place of delta
 def finite_profile(p, q, epsilon):
     p, q = np.asarray(p, float), np.asarray(q, float)
     event = p > np.exp(epsilon) * q
     return float(p[event].sum()), event
+
 
 # %% finite-profile: outcomes that only one law can produce are dropped
 def finite_profile(p, q, epsilon):
@@ -15,23 +17,28 @@ def finite_profile(p, q, epsilon):
     event = (p > np.exp(epsilon) * q) & (q > 0)
     return float((p - np.exp(epsilon) * q)[event].sum()), event
 
+
 # %% success: the prior is ignored
 def success(profile, prior):
     return 0.5 * (1 + profile(0.0))
+
 
 # %% success: the prior is given to the wrong law
 def success(profile, prior):
     ratio = prior / (1 - prior)
     return prior + (1 - prior) * profile(np.log(ratio))
 
+
 # %% success: the better guess without looking, plus the smaller prior times delta
 def success(profile, prior):
     return max(prior, 1 - prior) + min(prior, 1 - prior) * profile(0.0)
+
 
 # %% replace-delta: amplification for removing, at twice the distance
 def replace_delta(sampling_probability, noise_multiplier, epsilon):
     inner = np.log1p(np.expm1(epsilon) / sampling_probability)
     return sampling_probability * gaussian_delta(mu=2 / noise_multiplier, epsilon=inner)
+
 
 # %% replace-delta: two steps of a chain, a bound and not the value
 def replace_delta(sampling_probability, noise_multiplier, epsilon):
@@ -42,6 +49,7 @@ def replace_delta(sampling_probability, noise_multiplier, epsilon):
     one = sampling_probability * gaussian_delta(mu=1 / noise_multiplier, epsilon=inner)
     return (1 + np.exp(half)) * one
 
+
 # %% replace-delta: the factor exp(epsilon) is forgotten in the threshold
 def replace_delta(sampling_probability, noise_multiplier, epsilon):
     q, sigma = sampling_probability, noise_multiplier
@@ -50,10 +58,12 @@ def replace_delta(sampling_probability, noise_multiplier, epsilon):
     down = (1 - q) * normal.sf(t / sigma) + q * normal.sf((t + 1) / sigma)
     return up - np.exp(epsilon) * down
 
+
 # %% twins: the same pair, its outcomes in another order
 def twins():
     p, q = np.array([0.6, 0.4]), np.array([0.3, 0.7])
     return p, q, p[::-1], q[::-1]
+
 
 # %% twins: equal at epsilon = 0 only
 def twins():
@@ -64,10 +74,12 @@ def twins():
         np.array([0.0, 1.0]),
     )
 
+
 # %% twins: the laws of the second pair exchanged
 def twins():
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.3, 0.6])
     return p, q, q, p
+
 
 # %% accept: the tail of the loss
 def accept(claim, losses, epsilon):
@@ -75,15 +87,18 @@ def accept(claim, losses, epsilon):
     error = above.std() / np.sqrt(len(above))
     return bool(abs(above.mean() - claim) <= 4 * error)
 
+
 # %% accept: the standard deviation in place of the standard error
 def accept(claim, losses, epsilon):
     values = -np.expm1(-np.maximum(np.asarray(losses) - epsilon, 0.0))
     return bool(abs(values.mean() - claim) <= values.std())
 
+
 # %% accept: a fixed tolerance
 def accept(claim, losses, epsilon):
     values = -np.expm1(-np.maximum(np.asarray(losses) - epsilon, 0.0))
     return bool(abs(values.mean() - claim) <= 0.02)
+
 
 # %% accept: infinite losses are thrown away
 def accept(claim, losses, epsilon):

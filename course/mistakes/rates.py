@@ -8,6 +8,7 @@ def two_terms(h, D, zeta):
     V = np.sum((kept[1:] + kept[:-1]) / 2 * np.diff(v**2))
     return s**2 / 2 * np.trapezoid(kept * v**2, u), s**2 * V
 
+
 # %% two-terms: contraction forgets that the residual is clipped
 def two_terms(h, D, zeta):
     u = np.concatenate([[0.0], np.geomspace(1e-9, 1, 40_001)])
@@ -17,6 +18,7 @@ def two_terms(h, D, zeta):
     kept = np.exp(-D * H / H[-1])
     V = np.sum((kept[1:] + kept[:-1]) / 2 * np.diff(v**2)) + v[0] ** 2
     return s**2 / 2 * np.trapezoid(kept * v**2, u), s**2 * V
+
 
 # %% two-terms: right for powers with a vanishing end only
 def two_terms(h, D, zeta):
@@ -28,6 +30,7 @@ def two_terms(h, D, zeta):
     V = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
     S *= D**p * special.gammainc(2 - p, D)
     return S, V * D ** (2 * p) * special.gammainc(2 - 2 * p, D)
+
 
 # %% best-strength: the initial risk in place of A
 def best_strength(gamma, rho, alpha, zeta, R0):
@@ -41,6 +44,7 @@ def best_strength(gamma, rho, alpha, zeta, R0):
     i = np.argmin(f)
     return np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D[i], f[i]
 
+
 # %% best-strength: D = log(1 / gamma)
 def best_strength(gamma, rho, alpha, zeta, R0):
     p, D = 1 / (alpha + 1), np.log(1 / gamma)
@@ -50,6 +54,7 @@ def best_strength(gamma, rho, alpha, zeta, R0):
         P = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
     risk = gamma * K * D**p + gamma**2 / rho * P * D ** (2 * p)
     return np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D, risk
+
 
 # %% best-strength: no private noise for a constant step
 def best_strength(gamma, rho, alpha, zeta, R0):
@@ -64,15 +69,18 @@ def best_strength(gamma, rho, alpha, zeta, R0):
     i = np.argmin(f)
     return np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D[i], f[i]
 
+
 # %% wrong-logarithm: private noise a power of gamma
 def wrong_logarithm(k, tau, alpha):
     L = 100.0 / min(k, tau, 1)
     return L, -0.5 * L
 
+
 # %% wrong-logarithm: the condition violated
 def wrong_logarithm(k, tau, alpha):
     L = 1e9 / min(k, 1)
     return L, -np.log(L)
+
 
 # %% visible: the minimum taken at D = L
 def local_exponent(L, alpha, zeta, R0):
@@ -82,6 +90,7 @@ def local_exponent(L, alpha, zeta, R0):
 
 def visible_from(alpha, zeta, R0):
     return 19 / (alpha + 1)
+
 
 # %% visible: initial risk for the constant of the start
 def local_exponent(L, alpha, zeta, R0):

@@ -9,6 +9,7 @@ def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
     solved = integrate.solve_ivp(change, (0, time), [start_risk - floor], rtol=1e-10)
     return solved.y[0, -1] + floor
 
+
 # %% scalar-risk: the risk decays to zero, not to the label noise
 def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
     lam = eigenvalue
@@ -18,6 +19,7 @@ def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
         return -2 * g * lam * y + g**2 * lam * (lam * y + noise**2 / 2)
 
     return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
+
 
 # %% scalar-risk: the factor one half of the privacy noise is lost
 def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
@@ -30,6 +32,7 @@ def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
 
     return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
 
+
 # %% scalar-risk: the rate at time zero is used throughout
 def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
     lam, g = eigenvalue, rate(0.0)
@@ -40,6 +43,7 @@ def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
 
     return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
 
+
 # %% batch-plateau: the privacy noise is averaged over the batch as well
 def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
     lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
@@ -48,6 +52,7 @@ def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch
     bias = 0.5 * np.sum(lam * (ridge * x / a) ** 2) + label_variance / 2
     private = gamma * noise**2 / (4 * d * batch_size) * np.sum(lam / a)
     return np.inf if share >= 1 else (bias + private) / (1 - share)
+
 
 # %% batch-plateau: the label noise is averaged over the batch, the sampling is not
 def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
@@ -58,6 +63,7 @@ def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch
     private = gamma * noise**2 / (4 * d) * np.sum(lam / a)
     return np.inf if share >= 1 else (bias + private) / (1 - share)
 
+
 # %% batch-plateau: evaluated blindly beyond the limit rate
 def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
     lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
@@ -65,11 +71,8 @@ def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch
     share = gamma / (2 * d * batch_size) * np.sum(lam**2 / a)
     bias = 0.5 * np.sum(lam * (ridge * x / a) ** 2) + label_variance / 2
     private = gamma * noise**2 / (4 * d) * np.sum(lam / a)
-    return (
-        np.inf
-        if gamma * lam.max() > 2 * batch_size * 2
-        else (bias + private) / (1 - share)
-    )
+    return np.inf if gamma * lam.max() > 2 * batch_size * 2 else (bias + private) / (1 - share)
+
 
 # %% average-law: the iterates are taken to be independent
 def average_law(features, labels, start, step, ridge, noise):
@@ -84,6 +87,7 @@ def average_law(features, labels, start, step, ridge, noise):
         covs.append(s)
     return np.mean(means, axis=0), np.sum(covs, axis=0) / len(means) ** 2
 
+
 # %% average-law: the law of the last iterate
 def average_law(features, labels, start, step, ridge, noise):
     d = len(start)
@@ -93,6 +97,7 @@ def average_law(features, labels, start, step, ridge, noise):
         m = c @ m + step * b * a
         s = c @ s @ c.T + (step * noise) ** 2 * np.eye(d)
     return m, s
+
 
 # %% average-law: the maps are multiplied in the wrong order
 def average_law(features, labels, start, step, ridge, noise):
@@ -111,9 +116,11 @@ def average_law(features, labels, start, step, ridge, noise):
         cov += reach @ reach.T
     return total / n, (step * noise / n) ** 2 * cov
 
+
 # %% paying-ridge: a truth spread over all directions with a large penalty
 def paying_ridge(noise):
     return np.ones(200) / np.sqrt(200), 10.0
+
 
 # %% paying-ridge: a penalty too small to matter
 def paying_ridge(noise):
@@ -121,21 +128,25 @@ def paying_ridge(noise):
     truth[0] = 1.0
     return truth, 1e-6
 
+
 # %% paying-ridge: one penalty for every noise
 def paying_ridge(noise):
     truth = np.zeros(200)
     truth[0] = 1.0
     return truth, 0.6
 
+
 # %% mean-agrees: the spread of single runs in place of the standard error
 def mean_agrees(final_risks, predicted, slack):
     mean, spread = np.mean(final_risks), np.std(final_risks)
     return bool(abs(mean - predicted) <= slack * predicted + 3.3 * spread)
 
+
 # %% mean-agrees: the slack is ignored
 def mean_agrees(final_risks, predicted, slack):
     error = np.std(final_risks, ddof=1) / np.sqrt(len(final_risks))
     return bool(abs(np.mean(final_risks) - predicted) <= 3.5 * error)
+
 
 # %% mean-agrees: only a prediction that is too small is noticed
 def mean_agrees(final_risks, predicted, slack):

@@ -4,15 +4,18 @@ def nearest_point(K):
     upper = np.sqrt(alpha @ K @ alpha)
     return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
 
+
 # %% nearest: the direction is not normalised
 def nearest_point(K):
     n = len(K)
     values, vectors = np.linalg.eigh(K)
     root = (vectors * np.sqrt(values.clip(0))).T
     alpha, _ = optimize.nnls(
-        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n)
+        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n
+    )
     alpha /= alpha.sum()
     return alpha, float(max(np.min(K @ alpha), 0)), float(np.sqrt(alpha @ K @ alpha))
+
 
 # %% nearest: weights that do not sum to one
 def nearest_point(K):
@@ -20,9 +23,11 @@ def nearest_point(K):
     values, vectors = np.linalg.eigh(K)
     root = (vectors * np.sqrt(values.clip(0))).T
     alpha, _ = optimize.nnls(
-        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n)
+        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n
+    )
     upper = np.sqrt(alpha @ K @ alpha)
     return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
+
 
 # %% nearest: the bound of the smallest eigenvalue in place of a certificate
 def nearest_point(K):
@@ -30,10 +35,12 @@ def nearest_point(K):
     values, vectors = np.linalg.eigh(K)
     root = (vectors * np.sqrt(values.clip(0))).T
     alpha, _ = optimize.nnls(
-        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n)
+        np.vstack([root, np.ones(n)]), np.append(np.zeros(n), 1.0), maxiter=100 * n
+    )
     alpha /= alpha.sum()
     lower = np.sqrt(max(values[0], 0) / n)
     return alpha, float(lower), float(np.sqrt(alpha @ K @ alpha))
+
 
 # %% nearest: a linear system, whose weights may be negative
 def nearest_point(K):
@@ -42,18 +49,22 @@ def nearest_point(K):
     upper = np.sqrt(alpha @ K @ alpha)
     return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
 
+
 # %% together: the same network twice
 def complementary(factor):
     return np.eye(2), np.eye(2)
+
 
 # %% together: a factor in the squared margin
 def complementary(factor):
     t = 4 * factor
     return np.diag([1.0, t]), np.diag([t, 1.0])
 
+
 # %% together: one network larger than the other
 def complementary(factor):
     return np.eye(2), factor**2 * np.eye(2)
+
 
 # %% antipodal: the origin always taken for a knot
 def antipodal_limit(p, r):
@@ -68,6 +79,7 @@ def antipodal_limit(p, r):
     Q2 = ((second[:, None] * h1 + first[:, None] ** 2 * h2) ** 2).sum(axis=1)
     return float(r**2 * slope_square * (density @ (S2 + square * Q2)) / density.sum())
 
+
 # %% antipodal: forgets that the slopes move with the input
 def antipodal_limit(p, r):
     basis = CubicSplines(p)
@@ -78,6 +90,7 @@ def antipodal_limit(p, r):
     u = np.tanh(a)
     S2 = (1 - u**2) ** 2 * (basis(u, derivative=1) ** 2).sum(axis=1)
     return float(r**2 * slope_square * (density @ S2) / density.sum())
+
 
 # %% antipodal: standard normal pre-activations
 def antipodal_limit(p, r):
@@ -93,6 +106,7 @@ def antipodal_limit(p, r):
     Q2 = ((second[:, None] * h1 + first[:, None] ** 2 * h2) ** 2).sum(axis=1)
     return float(r**2 * slope_square * (density @ (S2 + square * Q2)) / density.sum())
 
+
 # %% antipodal: the derivative of the slope without the curvature of tanh
 def antipodal_limit(p, r):
     basis = CubicSplines(p)
@@ -106,6 +120,7 @@ def antipodal_limit(p, r):
     S2 = first**2 * (h1**2).sum(axis=1)
     Q2 = first**4 * (h2**2).sum(axis=1)
     return float(r**2 * slope_square * (density @ (S2 + square * Q2)) / density.sum())
+
 
 # %% antipodal: linear in the radius
 def antipodal_limit(p, r):
@@ -121,12 +136,14 @@ def antipodal_limit(p, r):
     Q2 = ((second[:, None] * h1 + first[:, None] ** 2 * h2) ** 2).sum(axis=1)
     return float(r * slope_square * (density @ (S2 + square * Q2)) / density.sum())
 
+
 # %% width: the logarithm of the width frozen at one unit
 def smallest_width(margin, records, steps, splines, delta):
     needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
     allowed = margin**2 / (2 * needed)
     at_one = hessian_bound(1, splines, delta / 2)
     return int(np.ceil((at_one / allowed) ** 2)), 2 * needed / margin
+
 
 # %% width: the whole failure probability for the Hessian
 def smallest_width(margin, records, steps, splines, delta):
@@ -141,6 +158,7 @@ def smallest_width(margin, records, steps, splines, delta):
         low, high = (low, middle) if fits else (middle, high)
     return high, 2 * needed / margin
 
+
 # %% width: the margin where its square belongs
 def smallest_width(margin, records, steps, splines, delta):
     needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
@@ -153,6 +171,7 @@ def smallest_width(margin, records, steps, splines, delta):
         fits = hessian_bound(middle, splines, delta / 2) <= allowed
         low, high = (low, middle) if fits else (middle, high)
     return high, 2 * needed / margin
+
 
 # %% width: a step that uses up only the start
 def smallest_width(margin, records, steps, splines, delta):

@@ -13,6 +13,7 @@ def two_attackers(m, v, c1, g1, c2, g2, tau, order):
         B = order * gap**2 / (2 * tau**2) - np.log1p(-theta) / (2 * (order - 1))
     return A, B
 
+
 # %% two-attackers: the laws of attacker A exchanged
 def two_attackers(m, v, c1, g1, c2, g2, tau, order):
     gap = (c1 - c2) * m + g1 - g2
@@ -29,6 +30,7 @@ def two_attackers(m, v, c1, g1, c2, g2, tau, order):
         B -= np.log1p(-theta) / (2 * (order - 1))
     return A, B
 
+
 # %% joint-covariance: the factor of the step left out, as in the printed (18)
 def joint_covariance(times, s, omega, q, c, tau):
     def before(u):
@@ -44,6 +46,7 @@ def joint_covariance(times, s, omega, q, c, tau):
     early = np.minimum.outer(t, t)
     decay = np.exp(-omega * np.abs(np.subtract.outer(t, t)))
     return decay * np.vectorize(variance)(early)
+
 
 # %% joint-covariance: the step noise added without decay
 def joint_covariance(times, s, omega, q, c, tau):
@@ -64,11 +67,13 @@ def joint_covariance(times, s, omega, q, c, tau):
             S[i, j] = crossed * np.exp(-omega * (y - x)) * variance(x)
     return S
 
+
 # %% not-a-covariance: one fixed choice of times
 def not_a_covariance(omega, q, tau):
     if 2 * omega * tau**2 >= q:
         return None
     return 0.0, 1.0, 0.99, 1.01
+
 
 # %% not-a-covariance: the limit of the variance without its factor 1/2
 def not_a_covariance(omega, q, tau):
@@ -76,6 +81,7 @@ def not_a_covariance(omega, q, tau):
         return None
     s = 5 / omega
     return 0.0, s, s * (1 - 1e-6), s * (1 + 1e-6)
+
 
 # %% leverages: the decay of the own step applied too
 def leverages(R, rho, eta, sigma):
@@ -87,6 +93,7 @@ def leverages(R, rho, eta, sigma):
     _, singular, rows = np.linalg.svd(B, full_matrices=False)
     return np.sum(rows[singular > 1e-10 * singular[0]] ** 2, axis=0)
 
+
 # %% leverages: dependent rows inverted with a small ridge and scaled by the rows
 def leverages(R, rho, eta, sigma):
     n = len(rho)
@@ -96,6 +103,7 @@ def leverages(R, rho, eta, sigma):
     B = np.atleast_2d(R) @ response
     _, _, rows = np.linalg.svd(B, full_matrices=False)
     return np.sum(rows**2, axis=0)
+
 
 # %% leverages: the step sizes forgotten
 def leverages(R, rho, eta, sigma):
@@ -107,6 +115,7 @@ def leverages(R, rho, eta, sigma):
     _, singular, rows = np.linalg.svd(B, full_matrices=False)
     return np.sum(rows[singular > 1e-10 * singular[0]] ** 2, axis=0)
 
+
 # %% is-enough: order 2 whatever happens
 def is_enough(first, second, keep):
     (m1, S1), (m2, S2) = first, second
@@ -115,13 +124,13 @@ def is_enough(first, second, keep):
     part = renyi_divergence_gaussian(m1[keep], S1[block], m2[keep], S2[block], 2.0)
     return bool(part == whole or abs(part - whole) <= 1e-7 * whole + 1e-12)
 
+
 # %% is-enough: the marginal laws of the dropped releases compared
 def is_enough(first, second, keep):
     (m1, S1), (m2, S2) = first, second
     dropped = [i for i in range(len(m1)) if i not in keep]
-    return bool(all(
-        np.isclose(m1[i], m2[i]) and np.isclose(S1[i, i], S2[i, i]) for i in dropped
-    ))
+    return bool(all(np.isclose(m1[i], m2[i]) and np.isclose(S1[i, i], S2[i, i]) for i in dropped))
+
 
 # %% is-enough: a tolerance of ten per cent at an order close to one
 def is_enough(first, second, keep):

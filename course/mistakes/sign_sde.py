@@ -8,6 +8,7 @@ def private_gradient(features, labels, weights, clip_norm, noise_multiplier, nor
     clipped = features.T @ (factor[:, None] * residual)
     return clipped / batch + clip_norm * noise_multiplier * normal
 
+
 # %% ghost: clips by the length of the features alone
 def private_gradient(features, labels, weights, clip_norm, noise_multiplier, normal):
     batch = len(features)
@@ -18,6 +19,7 @@ def private_gradient(features, labels, weights, clip_norm, noise_multiplier, nor
     clipped = features.T @ (factor[:, None] * residual)
     return (clipped + clip_norm * noise_multiplier * normal) / batch
 
+
 # %% ghost: clips the mean of the batch
 def private_gradient(features, labels, weights, clip_norm, noise_multiplier, normal):
     batch = len(features)
@@ -26,6 +28,7 @@ def private_gradient(features, labels, weights, clip_norm, noise_multiplier, nor
     mean = features.T @ residual / batch
     mean *= min(1, clip_norm / np.linalg.norm(mean))
     return mean + clip_norm * noise_multiplier * normal / batch
+
 
 # %% ghost: forms every per-record gradient
 def private_gradient(features, labels, weights, clip_norm, noise_multiplier, normal):
@@ -38,6 +41,7 @@ def private_gradient(features, labels, weights, clip_norm, noise_multiplier, nor
     clipped = (factor[:, None, None] * every).sum(axis=0)
     return (clipped + clip_norm * noise_multiplier * normal) / batch
 
+
 # %% ghost: a softmax that overflows
 def private_gradient(features, labels, weights, clip_norm, noise_multiplier, normal):
     batch = len(features)
@@ -48,6 +52,7 @@ def private_gradient(features, labels, weights, clip_norm, noise_multiplier, nor
     factor = clip_norm / np.maximum(norms, clip_norm)
     clipped = features.T @ (factor[:, None] * residual)
     return (clipped + clip_norm * noise_multiplier * normal) / batch
+
 
 # %% soft: d degrees of freedom, not two more
 def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
@@ -61,10 +66,12 @@ def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
     mean_factor = weights @ (density / (noise_scale * r + gamma)) * (high - low) / 2
     return float(mean_norm * mean_factor)
 
+
 # %% soft: the length replaced by its root mean square
 def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
     length = np.sqrt(dimension * noise_scale**2 + mean_norm**2)
     return float(mean_norm / (length + gamma))
+
 
 # %% soft: gamma in units of the noise
 def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
@@ -78,6 +85,7 @@ def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
     mean_factor = weights @ (density / (r + gamma)) * (high - low) / 2
     return float(mean_norm / noise_scale * mean_factor)
 
+
 # %% soft: central law of the length, right for a vanishing mean only
 def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
     degrees = dimension + 2
@@ -89,10 +97,12 @@ def soft_clip_mean(mean_norm, noise_scale, dimension, gamma):
     mean_factor = weights @ (density / (noise_scale * r + gamma)) * (high - low) / 2
     return float(mean_norm * mean_factor)
 
+
 # %% ballot: one direction where the mean of B belongs, as in equation (107)
 def ballot_sign(gradient, noise_scale, batch_size, noise_multiplier):
     up = stats.norm.cdf(gradient / noise_scale)
     return float((2 * up - 1) * special.erf(batch_size / np.sqrt(2) / noise_multiplier))
+
 
 # %% ballot: the mean put inside the error function
 def ballot_sign(gradient, noise_scale, batch_size, noise_multiplier):
@@ -100,12 +110,14 @@ def ballot_sign(gradient, noise_scale, batch_size, noise_multiplier):
     mean = batch_size * (2 * up - 1)
     return float(special.erf(mean / (np.sqrt(2) * noise_multiplier)))
 
+
 # %% ballot: error function of mean over standard deviation
 def ballot_sign(gradient, noise_scale, batch_size, noise_multiplier):
     up = stats.norm.cdf(gradient / noise_scale)
     mean = batch_size * (2 * up - 1)
     variance = 4 * batch_size * up * (1 - up) + noise_multiplier**2
     return float(special.erf(mean / np.sqrt(2 * variance)))
+
 
 # %% ballot: the noise is taken as that of the mean, not of the sum
 def ballot_sign(gradient, noise_scale, batch_size, noise_multiplier):
@@ -115,17 +127,21 @@ def ballot_sign(gradient, noise_scale, batch_size, noise_multiplier):
     mean = (2 * votes - batch_size) / batch_size
     return float(chance @ special.erf(mean / (np.sqrt(2) * noise_multiplier)))
 
+
 # %% design: the proportion of equation (107), B squared
 def revealing_multiplier(dimension, batch_size, share):
     return batch_size / np.sqrt(dimension * (1 / share**2 - 1))
+
 
 # %% design: forgets the square root of the slope
 def revealing_multiplier(dimension, batch_size, share):
     return np.sqrt(batch_size / (dimension * (1 / share - 1)))
 
+
 # %% design: variances added with the wrong sign
 def revealing_multiplier(dimension, batch_size, share):
     return np.sqrt(batch_size / (dimension * (1 - share**2)))
+
 
 # %% check: no correction for the number of coordinates
 def compatible(signs, claimed, level=1e-4):
@@ -136,6 +152,7 @@ def compatible(signs, claimed, level=1e-4):
     above = stats.binom.sf(ups - 1, n, chance)
     return bool(np.min(2 * np.minimum(below, above)) >= level)
 
+
 # %% check: normal approximation, which fails near one
 def compatible(signs, claimed, level=1e-4):
     n, d = signs.shape
@@ -143,11 +160,13 @@ def compatible(signs, claimed, level=1e-4):
     z = (signs.mean(axis=0) - claimed) / np.sqrt((1 - claimed**2) / n)
     return bool(np.abs(z).max() <= stats.norm.isf(level / (2 * d)))
 
+
 # %% check: tests the average over the coordinates
 def compatible(signs, claimed, level=1e-4):
     n, d = signs.shape
     z = (signs.mean() - np.mean(claimed)) * np.sqrt(n * d)
     return bool(abs(z) <= stats.norm.isf(level / 2))
+
 
 # %% check: a fixed tolerance
 def compatible(signs, claimed, level=1e-4):

@@ -13,6 +13,7 @@ def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10).y[:, -1]
     return float(np.sqrt(end[1]) / 2)
 
+
 # %% run-constant: the fourth moment of the label noise is forgotten (Gaussian assumed)
 def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     a = gamma**2 - 2 * gamma
@@ -28,6 +29,7 @@ def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10).y[:, -1]
     return float(np.sqrt(end[1]) / 2)
 
+
 # %% run-constant: cross term of signal and label noise with factor 1 for (1 - gamma)^2
 def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     a = gamma**2 - 2 * gamma
@@ -42,6 +44,7 @@ def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10).y[:, -1]
     return float(np.sqrt(end[1]) / 2)
 
+
 # %% break-theorem: the risk taken without its factor one half
 def break_theorem(c0, c1, c2):
     label = 3 / 8
@@ -53,9 +56,8 @@ def break_theorem(c0, c1, c2):
     W = integrate.solve_ivp(slope, (0, 1), [1.0, 0.0], rtol=1e-10).y[1, -1]
     p = float(2 * stats.norm.sf(1 / np.sqrt(W)))
     log_d = 1.01 * max(c0, np.log(2 * c2 / p) / c1, 1.0)
-    return dict(
-        gamma=1.0, time=1.0, truth=1.0, label_variance=label, probability=p, log_d=log_d
-    )
+    return dict(gamma=1.0, time=1.0, truth=1.0, label_variance=label, probability=p, log_d=log_d)
+
 
 # %% break-theorem: label noise of variance one, outside Assumption 2
 def break_theorem(c0, c1, c2):
@@ -66,9 +68,8 @@ def break_theorem(c0, c1, c2):
     W = integrate.solve_ivp(slope, (0, 1), [1.0, 0.0], rtol=1e-10).y[1, -1]
     p = float(2 * stats.norm.sf(2 / np.sqrt(W)))
     log_d = 1.01 * max(c0, np.log(2 * c2 / p) / c1, 1.0)
-    return dict(
-        gamma=1.0, time=1.0, truth=1.0, label_variance=1.0, probability=p, log_d=log_d
-    )
+    return dict(gamma=1.0, time=1.0, truth=1.0, label_variance=1.0, probability=p, log_d=log_d)
+
 
 # %% break-theorem: the condition n <= d ln(d) / c0 is forgotten
 def break_theorem(c0, c1, c2):
@@ -81,9 +82,8 @@ def break_theorem(c0, c1, c2):
     W = integrate.solve_ivp(slope, (0, 1), [1.0, 0.0], rtol=1e-10).y[1, -1]
     p = float(2 * stats.norm.sf(2 / np.sqrt(W)))
     log_d = 1.01 * max(np.log(2 * c2 / p) / c1, 1.0)
-    return dict(
-        gamma=1.0, time=1.0, truth=1.0, label_variance=label, probability=p, log_d=log_d
-    )
+    return dict(gamma=1.0, time=1.0, truth=1.0, label_variance=label, probability=p, log_d=log_d)
+
 
 # %% runs-needed: one level for every checkpoint
 def runs_needed(theory, candidate, deviation, level, power):
@@ -91,6 +91,7 @@ def runs_needed(theory, candidate, deviation, level, power):
     effect = np.max(np.abs(candidate - theory) / deviation)
     z = stats.norm.isf(level / 2) + stats.norm.ppf(power)
     return max(1, int(np.ceil((z / effect) ** 2)))
+
 
 # %% runs-needed: largest difference instead of largest standardised difference
 def runs_needed(theory, candidate, deviation, level, power):
@@ -100,12 +101,14 @@ def runs_needed(theory, candidate, deviation, level, power):
     z = stats.norm.isf(level / 2 / theory.size) + stats.norm.ppf(power)
     return max(1, int(np.ceil((z / effect) ** 2)))
 
+
 # %% runs-needed: one-sided test
 def runs_needed(theory, candidate, deviation, level, power):
     theory, candidate, deviation = map(np.atleast_1d, (theory, candidate, deviation))
     effect = np.max(np.abs(candidate - theory) / deviation)
     z = stats.norm.isf(level / theory.size) + stats.norm.ppf(power)
     return max(1, int(np.ceil((z / effect) ** 2)))
+
 
 # %% spread-exponent: the exponent of the mean, not of the spread
 def spread_exponent(dimensions, runs):
@@ -116,6 +119,7 @@ def spread_exponent(dimensions, runs):
 def consistent(dimensions, runs, claimed):
     exponent, half_width = spread_exponent(dimensions, runs)
     return bool(abs(exponent - claimed) <= half_width)
+
 
 # %% spread-exponent: normal runs assumed in the standard error
 def spread_exponent(dimensions, runs):
@@ -130,6 +134,7 @@ def consistent(dimensions, runs, claimed):
     exponent, half_width = spread_exponent(dimensions, runs)
     return bool(abs(exponent - claimed) <= half_width)
 
+
 # %% spread-exponent: exponent of the variance
 def spread_exponent(dimensions, runs):
     x = np.log(np.asarray(dimensions, dtype=float))
@@ -141,6 +146,7 @@ def spread_exponent(dimensions, runs):
 def consistent(dimensions, runs, claimed):
     exponent, half_width = spread_exponent(dimensions, runs)
     return bool(abs(exponent - claimed) <= half_width)
+
 
 # %% spread-exponent: residuals of the line with a normal quantile
 def spread_exponent(dimensions, runs):

@@ -7,6 +7,7 @@ def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     kappa = weights @ np.minimum(1, 1 / lengths / K)
     return float(kappa * upper), float(exact), float(upper)
 
+
 # %% bracket: the printed share of clipped records times their factor
 def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     lengths, weights = np.asarray(lengths, float), np.asarray(weights, float)
@@ -17,6 +18,7 @@ def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     kappa = weights @ np.minimum(1, 1 / lengths / K)
     return float(kappa * upper), float(exact), float(upper)
 
+
 # %% bracket: the bracket at a vanishing gradient is used everywhere
 def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     lengths, weights = np.asarray(lengths, float), np.asarray(weights, float)
@@ -26,6 +28,7 @@ def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     upper = min(1.0, clip_norm * K)
     return float(kappa * upper), float(exact), float(upper)
 
+
 # %% bracket: one half in place of kappa
 def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     lengths, weights = np.asarray(lengths, float), np.asarray(weights, float)
@@ -34,6 +37,7 @@ def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     upper = min(1.0, clip_norm * K / np.hypot(1, K * gradient_norm))
     return float(0.5 * upper), float(exact), float(upper)
 
+
 # %% times: the linear drifts, exponential from every start
 def sgd_time(start, end, clip_ratio):
     return float(np.log(start / end) / min(1, clip_ratio))
@@ -41,6 +45,7 @@ def sgd_time(start, end, clip_ratio):
 
 def sign_time(start, end):
     return float(np.log(start / end) / np.sqrt(2 / np.pi))
+
 
 # %% times: DP-SGD clipped all the way down
 def sgd_time(start, end, clip_ratio):
@@ -54,30 +59,37 @@ def sign_time(start, end):
     value = lambda v: np.exp(v) / special.erf(np.exp(v) / np.sqrt(2))  # noqa: E731
     return integrate.quad(value, np.log(end), np.log(start), epsrel=1e-11)[0]
 
+
 # %% times: the gradient norm alone decides about clipping
 def sgd_time(start, end, clip_ratio):
     value = lambda v: max(1.0, np.exp(v) / clip_ratio)  # noqa: E731
     corner = np.clip(np.log(clip_ratio), np.log(end), np.log(start))
-    return (integrate.quad(value, np.log(end), corner)[0]
-            + integrate.quad(value, corner, np.log(start), epsrel=1e-11)[0])
+    return (
+        integrate.quad(value, np.log(end), corner)[0]
+        + integrate.quad(value, corner, np.log(start), epsrel=1e-11)[0]
+    )
 
 
 def sign_time(start, end):
     value = lambda v: np.exp(v) / special.erf(np.exp(v) / np.sqrt(2))  # noqa: E731
     return integrate.quad(value, np.log(end), np.log(start), epsrel=1e-11)[0]
 
+
 # %% times: the error function without the root of two
 def sgd_time(start, end, clip_ratio):
     value = lambda v: max(1.0, np.hypot(1, np.exp(v)) / clip_ratio)  # noqa: E731
     edge = np.sqrt(max(clip_ratio**2 - 1, 1e-300))
     corner = np.clip(np.log(edge), np.log(end), np.log(start))
-    return (integrate.quad(value, np.log(end), corner, epsrel=1e-11)[0]
-            + integrate.quad(value, corner, np.log(start), epsrel=1e-11)[0])
+    return (
+        integrate.quad(value, np.log(end), corner, epsrel=1e-11)[0]
+        + integrate.quad(value, corner, np.log(start), epsrel=1e-11)[0]
+    )
 
 
 def sign_time(start, end):
     value = lambda v: np.exp(v) / special.erf(np.exp(v))  # noqa: E731
     return integrate.quad(value, np.log(end), np.log(start), epsrel=1e-11)[0]
+
 
 # %% far: batches of one record, where S is as large as the batch noise
 def far_start(batch_noise, privacy_noise):
@@ -89,6 +101,7 @@ def far_start(batch_noise, privacy_noise):
         "steps": steps,
     }
 
+
 # %% far: a start outside the assumption
 def far_start(batch_noise, privacy_noise):
     start, steps = 20 * batch_noise, 600
@@ -98,6 +111,7 @@ def far_start(batch_noise, privacy_noise):
         "learning_rate": 0.7 * start / steps,
         "steps": steps,
     }
+
 
 # %% far: a run that has arrived, where only the plateau is left
 def far_start(batch_noise, privacy_noise):
@@ -109,43 +123,53 @@ def far_start(batch_noise, privacy_noise):
         "steps": steps,
     }
 
+
 # %% far: numbers that fit one batch noise only
 def far_start(batch_noise, privacy_noise):
     return {"batch_size": 10_000, "start": 1.4, "learning_rate": 0.0016, "steps": 600}
 
+
 # %% batch: the batch noise of the clipped gradients is forgotten, as in (9)
-def smallest_batch(level, method, learning_rate, clip_norm, noise_multiplier,
-                   noise_length, dimension):
+def smallest_batch(
+    level, method, learning_rate, clip_norm, noise_multiplier, noise_length, dimension
+):
     scaled = 4 * level * clip_norm / (learning_rate * noise_length)
     variance = scaled if method == "sgd" else 2 / np.pi * scaled**2
     return max(1, int(np.ceil(clip_norm * noise_multiplier / np.sqrt(variance))))
 
+
 # %% batch: clipping shrinks the noise but not the drift
-def smallest_batch(level, method, learning_rate, clip_norm, noise_multiplier,
-                   noise_length, dimension):
+def smallest_batch(
+    level, method, learning_rate, clip_norm, noise_multiplier, noise_length, dimension
+):
     scaled = 4 * level / learning_rate
     variance = scaled if method == "sgd" else 2 / np.pi * scaled**2
     a, half = (clip_norm * noise_multiplier) ** 2, clip_norm**2 / (2 * dimension)
     inverse = variance / (half + np.sqrt(half**2 + a * variance))
     return max(1, int(np.ceil(1 / inverse * (1 - 1e-12))))
 
+
 # %% batch: the constant of the sign upside down
-def smallest_batch(level, method, learning_rate, clip_norm, noise_multiplier,
-                   noise_length, dimension):
+def smallest_batch(
+    level, method, learning_rate, clip_norm, noise_multiplier, noise_length, dimension
+):
     scaled = 4 * level * clip_norm / (learning_rate * noise_length)
     variance = scaled if method == "sgd" else np.pi / 2 * scaled**2
     a, half = (clip_norm * noise_multiplier) ** 2, clip_norm**2 / (2 * dimension)
     inverse = variance / (half + np.sqrt(half**2 + a * variance))
     return max(1, int(np.ceil(1 / inverse * (1 - 1e-12))))
 
+
 # %% batch: rounds down
-def smallest_batch(level, method, learning_rate, clip_norm, noise_multiplier,
-                   noise_length, dimension):
+def smallest_batch(
+    level, method, learning_rate, clip_norm, noise_multiplier, noise_length, dimension
+):
     scaled = 4 * level * clip_norm / (learning_rate * noise_length)
     variance = scaled if method == "sgd" else 2 / np.pi * scaled**2
     a, half = (clip_norm * noise_multiplier) ** 2, clip_norm**2 / (2 * dimension)
     inverse = variance / (half + np.sqrt(half**2 + a * variance))
     return max(1, int(1 / inverse))
+
 
 # %% soft: temperature without the half
 def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
@@ -156,16 +180,18 @@ def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
     law = adaptive.radial_gibbs_law(potential, temperature, dimension)
     return float(law.expectation(lambda r: curvature * r**2 / 2))
 
+
 # %% soft: the potential of a hard clip
 def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
     scaled = curvature / gamma
-    law = adaptive.huber_gibbs_law(
-        scaled, 1.0, learning_rate * noise_scale**2 / 2, dimension)
+    law = adaptive.huber_gibbs_law(scaled, 1.0, learning_rate * noise_scale**2 / 2, dimension)
     return float(law.expectation(lambda r: curvature * r**2 / 2))
+
 
 # %% soft: linearised at the optimum
 def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
     return dimension * learning_rate * noise_scale**2 * gamma / 4
+
 
 # %% soft: the curvature lost in the potential
 def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):

@@ -13,6 +13,7 @@ def exact_stability(algorithm, loss, probabilities, n):
                 stability += chance / k * abs(here - other) / n
     return stability, gap
 
+
 # %% exact-stability: only the first record is replaced
 def exact_stability(algorithm, loss, probabilities, n):
     p, k = np.asarray(probabilities), len(probabilities)
@@ -25,6 +26,7 @@ def exact_stability(algorithm, loss, probabilities, n):
         for z in range(k):
             stability += chance * p[z] * abs(here - output[(z,) + s[1:]])
     return stability, gap
+
 
 # %% exact-stability: conditions on a record that differs
 def exact_stability(algorithm, loss, probabilities, n):
@@ -41,6 +43,7 @@ def exact_stability(algorithm, loss, probabilities, n):
                 stability += chance * p[z] / (1 - p[s[i]]) * abs(here - other) / n
     return stability, gap
 
+
 # %% coupled-distance: the root mean square
 def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
     keep = 1 - step_size
@@ -48,6 +51,7 @@ def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
     each = 2 * (1 - coupling) * (step_size * noise) ** 2
     noises = each * (1 - keep ** (2 * steps)) / (1 - keep**2)
     return np.sqrt(record + noises)
+
 
 # %% coupled-distance: 1 - rho^2 for the variance of a difference
 def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
@@ -57,12 +61,14 @@ def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
     noises = each * (1 - keep ** (2 * steps)) / (1 - keep**2)
     return np.sqrt(2 / np.pi * (record + noises))
 
+
 # %% coupled-distance: old noise does not decay
 def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
     keep = 1 - step_size
     record = 2 * record_scale**2 / n**2 * (1 - keep**steps) ** 2
     noises = 2 * (1 - coupling) * (step_size * noise) ** 2 * steps
     return np.sqrt(2 / np.pi * (record + noises))
+
 
 # %% coupled-distance: one record in place of the difference of two
 def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
@@ -71,6 +77,7 @@ def coupled_distance(n, record_scale, step_size, noise, coupling, steps):
     each = 2 * (1 - coupling) * (step_size * noise) ** 2
     noises = each * (1 - keep ** (2 * steps)) / (1 - keep**2)
     return np.sqrt(2 / np.pi * (record + noises))
+
 
 # %% gap-by-exchange: the new record is judged
 def gap_by_exchange(fit, loss, sample, fresh, seed):
@@ -81,11 +88,13 @@ def gap_by_exchange(fit, loss, sample, fresh, seed):
         terms.append(loss(fresh[i], fit(neighbour, seed)) - loss(fresh[i], model))
     return float(np.mean(terms))
 
+
 # %% gap-by-exchange: a test set
 def gap_by_exchange(fit, loss, sample, fresh, seed):
     model = fit(list(sample), seed)
     test = np.mean([loss(z, model) for z in fresh])
     return float(test - np.mean([loss(z, model) for z in sample]))
+
 
 # %% gap-by-exchange: a new seed for every model
 def gap_by_exchange(fit, loss, sample, fresh, seed):
@@ -97,6 +106,7 @@ def gap_by_exchange(fit, loss, sample, fresh, seed):
         terms.append(loss(record, other) - loss(record, model))
     return float(np.mean(terms))
 
+
 # %% gap-by-exchange: records are replaced one after the other
 def gap_by_exchange(fit, loss, sample, fresh, seed):
     model, neighbour, terms = fit(list(sample), seed), list(sample), []
@@ -104,6 +114,7 @@ def gap_by_exchange(fit, loss, sample, fresh, seed):
         neighbour[i] = fresh[i]
         terms.append(loss(record, fit(list(neighbour), seed)) - loss(record, model))
     return float(np.mean(terms))
+
 
 # %% gap-by-exchange: the record is left out and the fresh one appended
 def gap_by_exchange(fit, loss, sample, fresh, seed):
@@ -113,10 +124,12 @@ def gap_by_exchange(fit, loss, sample, fresh, seed):
         terms.append(loss(record, fit(neighbour, seed)) - loss(record, model))
     return float(np.mean(terms))
 
+
 # %% failure-probability: batches drawn with replacement
 def failure_probability(n, ones, batch, steps, failure, slope, extra):
     level = slope * steps * batch * ones / n + extra * np.log(1 / failure)
     return float(stats.binom.sf(np.floor(level), steps * batch, ones / n))
+
 
 # %% failure-probability: reaching the level counts as exceeding it
 def failure_probability(n, ones, batch, steps, failure, slope, extra):
@@ -127,12 +140,14 @@ def failure_probability(n, ones, batch, steps, failure, slope, extra):
     level = slope * steps * batch * ones / n + extra * np.log(1 / failure)
     return float(mass[int(np.floor(level)) :].sum())
 
+
 # %% failure-probability: a normal approximation
 def failure_probability(n, ones, batch, steps, failure, slope, extra):
     mean = steps * batch * ones / n
     variance = mean * (1 - ones / n) * (n - batch) / (n - 1)
     level = slope * mean + extra * np.log(1 / failure)
     return float(stats.norm.sf(level, mean, np.sqrt(variance) + 1e-12))
+
 
 # %% failure-probability: the additive term is not in units of the batch
 def failure_probability(n, ones, batch, steps, failure, slope, extra):

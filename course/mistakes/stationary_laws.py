@@ -8,6 +8,7 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     log_mass = np.concatenate([[0.0], np.cumsum(up[:-1] - down[:-1])])
     return points, np.exp(log_mass - special.logsumexp(log_mass))
 
+
 # %% dead: probabilities given that the coordinate moves
 def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     reach = int(np.ceil(60 * scale / (curvature * learning_rate) + 60))
@@ -20,6 +21,7 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     log_mass = np.concatenate([[0.0], np.cumsum(up[:-1] - down[1:])])
     return points, np.exp(log_mass - special.logsumexp(log_mass))
 
+
 # %% dead: the normal law of leading order
 def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     density = stats.norm.pdf(threshold)
@@ -29,6 +31,7 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     points = x0 + learning_rate * np.arange(-reach, reach + 1)
     mass = np.exp(-(points**2) / (2 * variance))
     return points, mass / mass.sum()
+
 
 # %% dead: a lattice through the minimum, whatever the start
 def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
@@ -40,6 +43,7 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     log_mass = np.concatenate([[0.0], np.cumsum(up[:-1] - down[1:])])
     return points, np.exp(log_mass - special.logsumexp(log_mass))
 
+
 # %% dead: plain products that underflow
 def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     reach = int(np.ceil(60 * scale / (curvature * learning_rate) + 60))
@@ -50,21 +54,26 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
         mass = np.concatenate([[1.0], np.cumprod(up[:-1] / down[1:])])
         return points, mass / mass.sum()
 
+
 # %% correct: c of the normal law, whatever the noise
 def variance_expansion(p0, p2):
     return 1 / (4 * p0), np.sqrt(2 * np.pi) / 8
+
 
 # %% correct: the sign of the third-order term
 def variance_expansion(p0, p2):
     return 1 / (4 * p0), p2 / (8 * p0**2)
 
+
 # %% correct: only the curvature relative to the density counts
 def variance_expansion(p0, p2):
     return 1 / (4 * p0), -p2 / p0 * np.sqrt(2 * np.pi) / 8
 
+
 # %% correct: the variance of the noise away from the minimum, as in (188)
 def variance_expansion(p0, p2):
     return 1 / (4 * p0), -p2 / (8 * p0**2) - p0
+
 
 # %% stop: noise that does not depend on the length
 def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
@@ -75,6 +84,7 @@ def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
     loss = (lam / 2 * (keep**K * x0**2 + (1 - keep**K) * settled)).sum(axis=1)
     best = int(np.argmin(loss))
     return best, float(loss[best])
+
 
 # %% stop: one run whose noise grows from step to step
 def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
@@ -87,6 +97,7 @@ def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
     best = int(np.argmin(losses))
     return best, float(losses[best])
 
+
 # %% stop: to leading order, with the plateau of the diffusion
 def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
     lam, x0 = np.asarray(curvatures, float), np.asarray(x0, float)
@@ -96,6 +107,7 @@ def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
     loss = loss.sum(axis=1)
     best = int(np.argmin(loss))
     return best, float(loss[best])
+
 
 # %% stop: always starts
 def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
@@ -107,22 +119,27 @@ def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
     best = int(np.argmin(loss))
     return best + 1, float(loss[best])
 
+
 # %% quiet: a start at the minimum
 def quiet_orbit(learning_rate, curvature):
     return 0.01 * learning_rate * curvature, 0.0
+
 
 # %% quiet: noise that is small, but not in the right unit
 def quiet_orbit(learning_rate, curvature):
     return 1e-3, learning_rate / 2
 
+
 # %% quiet: noise of the size of a step
 def quiet_orbit(learning_rate, curvature):
     return learning_rate * curvature, learning_rate / 2
+
 
 # %% runs: normal approximation with the standard error of the prediction
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     shift = stats.norm.isf(level / (2 * comparisons)) + stats.norm.ppf(power)
     return int(np.ceil(2 * (shift / (ratio - 1)) ** 2))
+
 
 # %% runs: one tail only
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
@@ -136,6 +153,7 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
         N = N + max(1, N // 500)
     return N
 
+
 # %% runs: no account of the other comparisons
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     def detects(N):
@@ -146,6 +164,7 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     while detects(N) < power:
         N = N + max(1, N // 2000)
     return N
+
 
 # %% runs: the ratio on the wrong side
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):

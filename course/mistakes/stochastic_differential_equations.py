@@ -4,11 +4,13 @@ def two_moments(a, c, e, start, time):
     growth = time if a == 0 else -np.expm1(-2 * a * time) / (2 * a)
     return mean, mean**2 + (c + e * start) ** 2 * growth
 
+
 # %% two-moments: the mixed term of the square is forgotten
 def two_moments(a, c, e, start, time):
     mean, rate = start * np.exp(-a * time), e**2 - 2 * a
     growth = time if rate == 0 else np.expm1(rate * time) / rate
     return mean, start**2 * np.exp(rate * time) + c**2 * growth
+
 
 # %% two-moments: the equation is read in the sense of Stratonovich
 def two_moments(a, c, e, start, time):
@@ -22,6 +24,7 @@ def two_moments(a, c, e, start, time):
     )
     return tuple(linalg.expm(rates * time) @ np.array([1, start, start**2], float))[1:]
 
+
 # %% leading-error: the curvature is taken to be one
 def leading_error(slope, bend, curvature, start, horizon, noise, model_noise):
     end = start * np.exp(-curvature * horizon)
@@ -29,10 +32,12 @@ def leading_error(slope, bend, curvature, start, horizon, noise, model_noise):
     decay = 1 - np.exp(-2 * curvature * horizon)
     return horizon / 2 * end * slope(end) + gap / 4 * decay * bend(end)
 
+
 # %% leading-error: the price of a wrong covariance is left out
 def leading_error(slope, bend, curvature, start, horizon, noise, model_noise):
     end = start * np.exp(-curvature * horizon)
     return horizon / 2 * curvature**2 * end * slope(end)
+
 
 # %% leading-error: noise scales in place of variances
 def leading_error(slope, bend, curvature, start, horizon, noise, model_noise):
@@ -41,28 +46,31 @@ def leading_error(slope, bend, curvature, start, horizon, noise, model_noise):
     price = (model_noise - noise) * decay / (4 * curvature) * bend(end)
     return horizon / 2 * curvature**2 * end * slope(end) + price
 
+
 # %% exact-equation: the drift of second order, which is exact only in the limit
 def exact_equation(curvature, learning_rate, noise):
     kappa = curvature * (1 + learning_rate * curvature / 2)
-    return kappa, learning_rate * noise * np.sqrt(
-        2 * kappa / -np.expm1(-2 * kappa * learning_rate)
-    )
+    return kappa, learning_rate * noise * np.sqrt(2 * kappa / -np.expm1(-2 * kappa * learning_rate))
+
 
 # %% exact-equation: right drift, noise of the usual model
 def exact_equation(curvature, learning_rate, noise):
     kappa = -np.log1p(-learning_rate * curvature) / learning_rate
     return kappa, np.sqrt(learning_rate) * noise
 
+
 # %% exact-equation: right drift, stationary variance of the usual model
 def exact_equation(curvature, learning_rate, noise):
     kappa = -np.log1p(-learning_rate * curvature) / learning_rate
     return kappa, noise * np.sqrt(learning_rate * kappa / curvature)
+
 
 # %% batch-covariance: the batch size is forgotten
 def batch_covariance(gradients, batch_size, scheme):
     n, b = len(gradients), batch_size
     spread = np.cov(np.asarray(gradients).T, ddof=0)
     return spread if scheme == "with" else spread * (n - b) / (n - 1)
+
 
 # %% batch-covariance: Poisson sampling subtracts the mean
 def batch_covariance(gradients, batch_size, scheme):
@@ -72,6 +80,7 @@ def batch_covariance(gradients, batch_size, scheme):
         return spread / b
     return spread * (n - b) / (b * (n - 1 if scheme == "without" else n))
 
+
 # %% batch-covariance: n in place of n - 1
 def batch_covariance(gradients, batch_size, scheme):
     g, n, b = np.asarray(gradients), len(gradients), batch_size
@@ -80,14 +89,17 @@ def batch_covariance(gradients, batch_size, scheme):
         return spread / b
     return (spread if scheme == "without" else g.T @ g / n) * (n - b) / (b * n)
 
+
 # %% variance-agrees: a fixed relative tolerance of a factor two
 def variance_agrees(finals, predicted):
     return bool(0.5 < np.var(finals, ddof=1) / predicted < 2)
+
 
 # %% variance-agrees: only a variance that is too large is noticed
 def variance_agrees(finals, predicted):
     n = len(finals) - 1
     return bool(n * np.var(finals, ddof=1) / predicted <= stats.chi2.ppf(0.999, n))
+
 
 # %% variance-agrees: a normal approximation, too narrow for few runs
 def variance_agrees(finals, predicted):

@@ -2,9 +2,11 @@
 def crossing_scale(curvature, sgd_rate, sign_rate):
     return float(np.sqrt(np.pi / 2) * sign_rate / sgd_rate)
 
+
 # %% crossing: the printed threshold
 def crossing_scale(curvature, sgd_rate, sign_rate):
     return float(sign_rate / sgd_rate)
+
 
 # %% crossing: exact for the sign, a diffusion for DP-SGD
 def crossing_scale(curvature, sgd_rate, sign_rate):
@@ -18,10 +20,12 @@ def crossing_scale(curvature, sgd_rate, sign_rate):
     guess = np.log(np.sqrt(np.pi / 2) * sign_rate / sgd_rate)
     return float(np.exp(optimize.brentq(excess, guess - 1.5, guess + 1.5)))
 
+
 # %% crossing: exact for DP-SGD, a diffusion for the sign
 def crossing_scale(curvature, sgd_rate, sign_rate):
     factor = (2 - sgd_rate * curvature) / 2
     return float(np.sqrt(np.pi / 2) * sign_rate / sgd_rate * factor)
+
 
 # %% crossing: only even steps
 def crossing_scale(curvature, sgd_rate, sign_rate):
@@ -36,19 +40,23 @@ def crossing_scale(curvature, sgd_rate, sign_rate):
     guess = np.log(np.sqrt(np.pi / 2) * sign_rate / sgd_rate)
     return float(np.exp(optimize.brentq(excess, guess - 1.5, guess + 1.5)))
 
+
 # %% general: the price of the sign forgotten in the noise
 def general_crossing(F, sgd_rate, sign_rate, low, high):
     root = np.sqrt(np.pi / 2)
     excess = lambda S: F(sign_rate / (root * S), S) - F(sgd_rate, S)  # noqa: E731
     return optimize.brentq(excess, low, high, xtol=1e-13)
 
+
 # %% general: DP-Adam in place of the sign
 def general_crossing(F, sgd_rate, sign_rate, low, high):
     return sign_rate / sgd_rate
 
+
 # %% general: the crossing of two quadratics, whatever F is
 def general_crossing(F, sgd_rate, sign_rate, low, high):
     return np.sqrt(np.pi / 2) * sign_rate / sgd_rate
+
 
 # %% general: the rate multiplied by the root
 def general_crossing(F, sgd_rate, sign_rate, low, high):
@@ -56,44 +64,54 @@ def general_crossing(F, sgd_rate, sign_rate, low, high):
     excess = lambda S: F(sign_rate * root / S, root * S) - F(sgd_rate, S)  # noqa: E731
     return optimize.brentq(excess, low, high, xtol=1e-13)
 
+
 # %% critical: the printed threshold
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps,
-                     delta):
+def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
     left = rate_ratio**2 - batch_noise**2 / batch_size
     if left <= 0:
         return np.inf
     return accounting.subsampled_gaussian_epsilon(
         noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm),
-        sampling_probability=batch_size / samples, steps=steps, delta=delta)
+        sampling_probability=batch_size / samples,
+        steps=steps,
+        delta=delta,
+    )
+
 
 # %% critical: the paper's rule in place of an accountant
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps,
-                     delta):
+def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
     left = np.pi / 2 * rate_ratio**2 - batch_noise**2 / batch_size
     if left <= 0:
         return np.inf
     sigma = np.sqrt(left)
     return clip_norm * np.sqrt(steps * np.log(1 / delta)) / (samples * sigma)
 
+
 # %% critical: the batch noise is not averaged
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps,
-                     delta):
+def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
     left = np.pi / 2 * rate_ratio**2 - batch_noise**2
     if left <= 0:
         return np.inf
     return accounting.subsampled_gaussian_epsilon(
         noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm),
-        sampling_probability=batch_size / samples, steps=steps, delta=delta)
+        sampling_probability=batch_size / samples,
+        steps=steps,
+        delta=delta,
+    )
+
 
 # %% critical: the noise of the mean handed to the accountant
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps,
-                     delta):
+def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
     left = np.pi / 2 * rate_ratio**2 - batch_noise**2 / batch_size
     if left <= 0:
         return np.inf
     return accounting.subsampled_gaussian_epsilon(
         noise_multiplier=float(np.sqrt(left) / clip_norm),
-        sampling_probability=batch_size / samples, steps=steps, delta=delta)
+        sampling_probability=batch_size / samples,
+        steps=steps,
+        delta=delta,
+    )
+
 
 # %% tuned: the noise of the sign without its price
 def tuned_rate(method, criterion, curvatures, start, scale, steps):
@@ -111,6 +129,7 @@ def tuned_rate(method, criterion, curvatures, start, scale, steps):
     grid = np.geomspace(1e-9, 1, 3000) / lam.max()
     rate = grid[np.argmin([objective(x) for x in grid])]
     return float(np.sqrt(np.pi / 2) * scale * rate if method == "sign" else rate)
+
 
 # %% tuned: the average of the loss, not of the squared gradient
 def tuned_rate(method, criterion, curvatures, start, scale, steps):
@@ -130,6 +149,7 @@ def tuned_rate(method, criterion, curvatures, start, scale, steps):
     rate = grid[np.argmin([objective(x) for x in grid])]
     return float(root * scale * rate if method == "sign" else rate)
 
+
 # %% tuned: bias plus plateau, no transient of the noise
 def tuned_rate(method, criterion, curvatures, start, scale, steps):
     lam, b = np.asarray(curvatures, float), np.asarray(start, float)
@@ -148,6 +168,7 @@ def tuned_rate(method, criterion, curvatures, start, scale, steps):
     rate = grid[np.argmin([objective(x) for x in grid])]
     return float(root * scale * rate if method == "sign" else rate)
 
+
 # %% tuned: returns the rate of the equivalent DP-SGD
 def tuned_rate(method, criterion, curvatures, start, scale, steps):
     lam, b = np.asarray(curvatures, float), np.asarray(start, float)
@@ -164,19 +185,23 @@ def tuned_rate(method, criterion, curvatures, start, scale, steps):
     grid = np.geomspace(1e-9, 1, 3000) / lam.max()
     return float(grid[np.argmin([objective(x) for x in grid])])
 
+
 # %% supported: compares the means
 def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
     return bool(np.mean(low_a) < np.mean(low_b) and np.mean(high_b) < np.mean(high_a))
+
 
 # %% supported: forgets the pairing
 def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
     below = stats.ttest_ind(low_a, low_b, alternative="less").pvalue < level
     return bool(below and stats.ttest_ind(high_b, high_a, alternative="less").pvalue < level)
 
+
 # %% supported: tests that the advantage changes, not that it changes sides
 def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
     change = (np.asarray(low_b) - low_a) - (np.asarray(high_b) - high_a)
     return bool(stats.ttest_1samp(change, 0, alternative="greater").pvalue < level)
+
 
 # %% supported: normal quantiles for a few replicates
 def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
@@ -186,6 +211,7 @@ def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
 
     bar = stats.norm.isf(level)
     return bool(z(low_a, low_b) > bar and z(high_b, high_a) > bar)
+
 
 # %% supported: both differences significant, in whatever direction
 def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):

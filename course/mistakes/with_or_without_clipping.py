@@ -3,11 +3,13 @@ def expanding(eta, ridge, C):
     a, x = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     return a, -ridge, x, x + 1e-4 * np.array([1.0, -1.0])
 
+
 # %% expanding: right at the parameters of the chapter only
 def expanding(eta, ridge, C):
     a, x = np.array([1.0, 0.0]), np.array([0.0, 40.0])
     y = x + 1e-3 * np.array([0.45, 0.893])
     return a, -4.0, x, y
+
 
 # %% expanding: the states differ along the clipped gradient
 def expanding(eta, ridge, C):
@@ -16,6 +18,7 @@ def expanding(eta, ridge, C):
     x = np.array([0.0, length])
     b = -ridge * length / a[0]
     return a, b, x, x + 1e-4 * length * np.array([1.0, 1.0])
+
 
 # %% secret-epsilon: sensitivity C, as for zero-out neighbours
 def secret_epsilon(n, t, C, sigma, kappa, delta):
@@ -30,6 +33,7 @@ def secret_epsilon(n, t, C, sigma, kappa, delta):
         return 0.0
     return optimize.brentq(excess, 0.0, 1e4, xtol=1e-10)
 
+
 # %% secret-epsilon: average over the steps so far instead of all n places
 def secret_epsilon(n, t, C, sigma, kappa, delta):
     power = kappa ** (2.0 * np.arange(t))
@@ -43,11 +47,13 @@ def secret_epsilon(n, t, C, sigma, kappa, delta):
         return 0.0
     return optimize.brentq(excess, 0.0, 1e4, xtol=1e-10)
 
+
 # %% secret-epsilon: the average of the squared mu in one Gaussian mechanism
 def secret_epsilon(n, t, C, sigma, kappa, delta):
     power = kappa ** (2.0 * np.arange(t))
     mu = 2 * C / sigma * np.sqrt(power / np.cumsum(power))
     return accounting.gaussian_epsilon(mu=np.sqrt(np.sum(mu**2) / n), delta=delta)
+
 
 # %% sign-factors: a normal residual of the same variance
 def sign_factors(R, zeta, tau):
@@ -56,6 +62,7 @@ def sign_factors(R, zeta, tau):
     inside = special.erf(z / np.sqrt(2))
     m2 = s**2 * (inside - 2 * z * stats.norm.pdf(z)) + 2 * tau**2 * stats.norm.sf(z)
     return inside, m2
+
 
 # %% sign-factors: the mixed term forgotten
 def sign_factors(R, zeta, tau):
@@ -66,6 +73,7 @@ def sign_factors(R, zeta, tau):
     m2 = zeta**2 * inside + s**2 * square
     return inside, m2 + tau**2 * (special.ndtr(low) + special.ndtr(-high))
 
+
 # %% sign-factors: clipped residuals dropped instead of clipped
 def sign_factors(R, zeta, tau):
     s = np.sqrt(2 * R)
@@ -75,6 +83,7 @@ def sign_factors(R, zeta, tau):
     square = inside + low * phi_low - high * phi_high
     mixed = 2 * zeta * s * (phi_low - phi_high)
     return inside, zeta**2 * inside + mixed + s**2 * square
+
 
 # %% clip-bound: the state after the step
 def clip_bound(a, b, x0, eta, sigma, ridge, C):
@@ -92,6 +101,7 @@ def clip_bound(a, b, x0, eta, sigma, ridge, C):
 def profile_gap(epsilon, first, second):
     return first + np.exp(epsilon) * second
 
+
 # %% clip-bound: the feature's length forgotten
 def clip_bound(a, b, x0, eta, sigma, ridge, C):
     m, S, total = np.array(x0, float), np.zeros((len(x0), len(x0))), 0.0
@@ -105,6 +115,7 @@ def clip_bound(a, b, x0, eta, sigma, ridge, C):
 
 def profile_gap(epsilon, first, second):
     return first + np.exp(epsilon) * second
+
 
 # %% clip-bound: the factor exp(epsilon) of the second law forgotten
 def clip_bound(a, b, x0, eta, sigma, ridge, C):

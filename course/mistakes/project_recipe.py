@@ -1,0 +1,266 @@
+# %% write-recipe: the runs that were tried are not counted
+def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
+    if delta >= 1 / samples:
+        raise ValueError("delta")
+    share, steps = batch_size / samples, round(epochs * samples / batch_size)
+    noise = accounting.calibrate_noise_multiplier(
+        epsilon=epsilon, delta=delta, sampling_probability=share, steps=steps
+    )
+    return dict(
+        samples=samples,
+        batch_size=batch_size,
+        sampling_probability=share,
+        steps=steps,
+        noise_multiplier=noise,
+        epsilon=epsilon,
+        delta=delta,
+        tried=tried,
+        sampling="poisson",
+        relation="add_remove",
+    )
+
+
+# %% write-recipe: the budget is divided by the number of runs
+def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
+    if delta >= 1 / samples:
+        raise ValueError("delta")
+    share, steps = batch_size / samples, round(epochs * samples / batch_size)
+    noise = accounting.calibrate_noise_multiplier(
+        epsilon=epsilon / tried,
+        delta=delta / tried,
+        sampling_probability=share,
+        steps=steps,
+    )
+    return dict(
+        samples=samples,
+        batch_size=batch_size,
+        sampling_probability=share,
+        steps=steps,
+        noise_multiplier=noise,
+        epsilon=epsilon,
+        delta=delta,
+        tried=tried,
+        sampling="poisson",
+        relation="add_remove",
+    )
+
+
+# %% write-recipe: one direction only
+def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
+    if delta >= 1 / samples:
+        raise ValueError("delta")
+    share, steps = batch_size / samples, round(epochs * samples / batch_size)
+    noise = accounting.calibrate_noise_multiplier(
+        epsilon=epsilon,
+        delta=delta,
+        sampling_probability=share,
+        steps=steps * tried,
+        relation="add",
+    )
+    return dict(
+        samples=samples,
+        batch_size=batch_size,
+        sampling_probability=share,
+        steps=steps,
+        noise_multiplier=noise,
+        epsilon=epsilon,
+        delta=delta,
+        tried=tried,
+        sampling="poisson",
+        relation="add_remove",
+    )
+
+
+# %% write-recipe: no amplification by sampling
+def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
+    if delta >= 1 / samples:
+        raise ValueError("delta")
+    share, steps = batch_size / samples, round(epochs * samples / batch_size)
+    one = accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
+    return dict(
+        samples=samples,
+        batch_size=batch_size,
+        sampling_probability=share,
+        steps=steps,
+        noise_multiplier=one * np.sqrt(steps * tried),
+        epsilon=epsilon,
+        delta=delta,
+        tried=tried,
+        sampling="poisson",
+        relation="add_remove",
+    )
+
+
+# %% train-runs: the default sampling
+def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
+    trainers = []
+    for child in rng.spawn(runs):
+        trainer = SparseTrainer(
+            train,
+            optimizer="sgd",
+            learning_rate=learning_rate,
+            clip_norm=clip_norm,
+            noise_multiplier=recipe["noise_multiplier"],
+            rng=child,
+            batch_size=recipe["batch_size"],
+        )
+        trainer.advance(recipe["steps"])
+        trainers.append(trainer)
+    return trainers
+
+
+# %% train-runs: the noise of the recipe over the clip norm
+def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
+    trainers = []
+    for child in rng.spawn(runs):
+        trainer = SparseTrainer(
+            train,
+            optimizer="sgd",
+            learning_rate=learning_rate,
+            clip_norm=clip_norm,
+            noise_multiplier=recipe["noise_multiplier"] * clip_norm,
+            rng=child,
+            batch_size=recipe["batch_size"],
+            sampling="poisson",
+        )
+        trainer.advance(recipe["steps"])
+        trainers.append(trainer)
+    return trainers
+
+
+# %% train-runs: every run starts the generator again
+def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
+    trainers = []
+    for _ in range(runs):
+        trainer = SparseTrainer(
+            train,
+            optimizer="sgd",
+            learning_rate=learning_rate,
+            clip_norm=clip_norm,
+            noise_multiplier=recipe["noise_multiplier"],
+            rng=np.random.default_rng(0),
+            batch_size=recipe["batch_size"],
+            sampling="poisson",
+        )
+        trainer.advance(recipe["steps"])
+        trainers.append(trainer)
+    return trainers
+
+
+# %% accuracy-interval: every entry as an independent trial
+def accuracy_interval(right, confidence=0.95):
+    right = np.asarray(right, float)
+    if len(right) < 2:
+        raise ValueError("runs")
+    error = right.std() / np.sqrt(right.size)
+    return right.mean(), stats.norm.ppf((1 + confidence) / 2) * error
+
+
+# %% accuracy-interval: only the runs
+def accuracy_interval(right, confidence=0.95):
+    rates = np.mean(right, axis=1)
+    if len(rates) < 2:
+        raise ValueError("runs")
+    error = rates.std(ddof=1) / np.sqrt(len(rates))
+    return rates.mean(), stats.t.ppf((1 + confidence) / 2, len(rates) - 1) * error
+
+
+# %% accuracy-interval: only the test records
+def accuracy_interval(right, confidence=0.95):
+    if len(right) < 2:
+        raise ValueError("runs")
+    rates = np.mean(right, axis=0)
+    error = rates.std(ddof=1) / np.sqrt(len(rates))
+    return rates.mean(), stats.norm.ppf((1 + confidence) / 2) * error
+
+
+# %% accuracy-interval: the spread of a run in place of that of the mean
+def accuracy_interval(right, confidence=0.95):
+    right = np.asarray(right, float)
+    if len(right) < 2:
+        raise ValueError("runs")
+    spread = right.mean(axis=1).var(ddof=1) + right.mean(axis=0).var(ddof=1)
+    return right.mean(), 2 * np.sqrt(spread)
+
+
+# %% trivial-probabilities: twice the exponent that is allowed
+def trivial_probabilities(counts, epsilon):
+    return special.softmax(2 * epsilon * np.asarray(counts, float))
+
+
+# %% trivial-probabilities: the shares of the classes
+def trivial_probabilities(counts, epsilon):
+    counts = np.asarray(counts, float) + 1e-3
+    return counts / counts.sum()
+
+
+# %% trivial-probabilities: exponentials that overflow
+def trivial_probabilities(counts, epsilon):
+    powers = np.exp(epsilon * np.asarray(counts, float) / 2)
+    return powers / powers.sum()
+
+
+# %% trivial-probabilities: randomised response around the true majority
+def trivial_probabilities(counts, epsilon):
+    chances = np.ones(len(counts))
+    chances[np.argmax(counts)] = np.exp(epsilon)
+    return chances / chances.sum() * (1 + 1e-12 * np.asarray(counts))
+
+
+# %% epsilon-below: the threshold is chosen on the runs that are counted
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    first, second = np.asarray(scores_with), np.asarray(scores_without)
+    miss, best = (1 - confidence) / 2, 0.0
+    for level in np.quantile(np.r_[first, second], np.linspace(0.01, 0.99, 99)):
+        hits, false = np.sum(first > level), np.sum(second > level)
+        low = stats.beta.ppf(miss, hits, len(first) - hits + 1) if hits else 0
+        high = stats.beta.ppf(1 - miss, false + 1, len(second) - false)
+        if low > delta:
+            best = max(best, np.log((low - delta) / high))
+    return best
+
+
+# %% epsilon-below: no interval, the plain shares
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    level = np.median(scores_without) + 1
+    hit, false = np.mean(scores_with > level), np.mean(scores_without > level)
+    return max(0.0, np.log(max(hit - delta, 1e-9) / max(false, 1e-9)))
+
+
+# %% epsilon-below: delta is forgotten
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    first, second = np.asarray(scores_with), np.asarray(scores_without)
+    a, b, miss = len(first) // 2, len(second) // 2, (1 - confidence) / 2
+
+    def bound(x, y, level):
+        hits, false = np.sum(x > level), np.sum(y > level)
+        low = stats.beta.ppf(miss, hits, len(x) - hits + 1) if hits else 1e-300
+        high = stats.beta.ppf(1 - miss, false + 1, len(y) - false)
+        return np.log(low / high)
+
+    levels = np.quantile(np.r_[first[:a], second[:b]], np.linspace(0.01, 0.99, 99))
+    best = levels[np.nanargmax([bound(first[:a], second[:b], t) for t in levels])]
+    return max(0.0, bound(first[a:], second[b:], best))
+
+
+# %% canary-scores: the record takes part in every step
+def canary_scores(recipe, runs, rng):
+    sigma, steps = recipe["noise_multiplier"], recipe["steps"]
+    noise = sigma * rng.standard_normal((2, runs, steps))
+    return (noise[0] + 1).sum(axis=1), noise[1].sum(axis=1)
+
+
+# %% canary-scores: only the last step
+def canary_scores(recipe, runs, rng):
+    sigma, q = recipe["noise_multiplier"], recipe["sampling_probability"]
+    drawn = rng.random(runs) < q
+    noise = sigma * rng.standard_normal((2, runs))
+    return noise[0] + drawn, noise[1]
+
+
+# %% canary-scores: the noise is divided by the number of steps
+def canary_scores(recipe, runs, rng):
+    sigma, q, steps = (recipe[k] for k in ("noise_multiplier", "sampling_probability", "steps"))
+    drawn = rng.random((runs, steps)) < q
+    noise = sigma / np.sqrt(steps) * rng.standard_normal((2, runs, steps))
+    return (drawn + noise[0]).sum(axis=1), noise[1].sum(axis=1)
