@@ -36,21 +36,24 @@ def contents(ledger: Any, pages: Container[str]) -> list[str]:
                 rows = [ledger.rows[claim] for claim in chapter.owns]
                 verdicts = Counter(row.verdict for row in rows)
                 number = sum(verdicts[verdict] for verdict in GROUPS["decided"])
-                decided = f"{number} of {_claims(len(rows))} decided" + "".join(
+                own = any(inventory.sources[row.claim.paper].own for row in rows)
+                decided = f": {number} of {_claims(len(rows), own)} decided" + "".join(
                     f", {verdicts[verdict]} {verdict}"
                     for verdict in GROUPS["with-verdict"]
                     if verdicts[verdict] and verdict not in GROUPS["decided"]
                 )
                 planned = f"{chapter.title} (planned" + (
-                    f", {_claims(len(rows))})" if rows else ")"
+                    f", {_claims(len(rows), own)})" if rows else ")"
                 )
-                lines += [f"* {name}: {decided}" if chapter.docname in pages else f"* {planned}"]
+                written = f"* {name}{decided if rows else ''}"
+                lines += [written if chapter.docname in pages else f"* {planned}"]
         lines += [""]
     return lines
 
 
-def _claims(number: int) -> str:
-    return f"{number} claim" if number == 1 else f"{number} claims"
+def _claims(number: int, own: bool) -> str:
+    words = "claim" if number == 1 else "claims"
+    return f"{number} {words} of the book’s own" if own else f"{number} {words}"
 
 
 class Chapters(LedgerDirective):

@@ -19,7 +19,7 @@
         row.hidden = !wanted.every(([name, value]) =>
           name === "text"
             ? value.split(/\s+/).every((word) => row.dataset.text.includes(word))
-            : !value || row.dataset[name] === value);
+            : !value || row.dataset[name] === value || (value === "papers" && !row.dataset.own));
         shown += !row.hidden;
       }
       status.textContent = `${shown} of ${rows.length} claims`;

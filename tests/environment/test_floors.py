@@ -24,6 +24,7 @@ FLOOR = {
     "kan": 2,
     "verification": 3,
     "display": 3,
+    "desk": 3,
 }
 PACKAGE = LIBRARY / "dpdynamics"
 MAX_LINES = {"file": 300, "room": 2500}  # of code: an hour's and a day's reading

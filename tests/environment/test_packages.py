@@ -1,7 +1,8 @@
-"""One list of packages: pyproject.toml, requirements.lock and environment.yml agree."""
+"""One list of packages: pyproject.toml, the locks and environment.yml agree."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 
@@ -16,7 +17,7 @@ from nb.layout import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKS = {
     name: (ROOT / name).read_text("utf-8")
-    for name in ("requirements.lock", "requirements-peers.lock")
+    for name in ("requirements.lock", "requirements-peers.lock", "requirements-course.lock")
 }
 CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
 
@@ -38,7 +39,11 @@ def torch_version() -> str:
 
 @pytest.mark.parametrize(
     ("lock", "names"),
-    [("requirements.lock", ["book", "test"]), ("requirements-peers.lock", ["peers"])],
+    [
+        ("requirements.lock", ["book", "test"]),
+        ("requirements-peers.lock", ["peers"]),
+        ("requirements-course.lock", ["course"]),
+    ],
 )
 def test_the_locks_satisfy_every_requirement(lock: str, names: list[str]) -> None:
     extras = PROJECT["optional-dependencies"]
@@ -63,9 +68,9 @@ def test_every_locked_package_has_hashes(lock: str) -> None:
 
 
 def test_the_locks_agree() -> None:
-    """One environment holds both: what both name, they give the same version."""
-    book, peers = locked(), locked("requirements-peers.lock")
-    assert {n: v for n, v in peers.items() if book.get(n, v) != v} == {}
+    """One environment holds them all: what two of them name, they give the same version."""
+    for one, other in itertools.combinations(map(locked, LOCKS), 2):
+        assert {n: v for n, v in one.items() if other.get(n, v) != v} == {}
 
 
 def test_torch_is_not_in_the_locks() -> None:

@@ -84,7 +84,8 @@ def test_help_lists_every_documented_target() -> None:
     shown = subprocess.run(
         ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    for target in ["book", "test", "lab", "run", "lint", "bench", "format", "clean"]:
+    daily = ["book", "test", "lab", "run", "lint", "bench", "format", "clean"]
+    for target in [*daily, "course", "grade"]:
         assert f"make {target} " in shown
         assert re.search(rf"^\.PHONY:.*\b{target}\b", MAKEFILE, flags=re.MULTILINE)
 

@@ -82,6 +82,9 @@ ERRATUM = {
 }
 
 
+CHECK = 'identity("closed form = quadrature", measured=2.0, printed=1.0, rtol=1e-9)'
+
+
 def cell(*records: dict[str, Any], execution: int | None = 1) -> Any:
     """An executed cell that displays verdicts."""
     outputs = [
@@ -92,7 +95,8 @@ def cell(*records: dict[str, Any], execution: int | None = 1) -> Any:
         )
         for entry in records
     ]
-    return new_code_cell("verdict(...)", execution_count=execution, outputs=outputs)
+    source = "\n".join(f'verdict("{entry["claim"]}", {CHECK})' for entry in records)
+    return new_code_cell(source, execution_count=execution, outputs=outputs)
 
 
 class Book:
@@ -119,10 +123,18 @@ class Book:
         }
         later = {"key": "later", "title": "Later", "planned": True, "owns": ["test2025.cor1"]}
         self.chapters = {
-            "papers": ["test2025"],
+            "sources": ["test2025"],
             "parts": [{"key": "part", "title": "Part I", "chapters": [ready, later]}],
         }
+        self.own: dict[str, Any] | None = None
         self.cells = [new_markdown_cell("# A chapter"), cell(record())]
+
+    def add_own(self) -> None:
+        """Add a statement of the book itself, owned by the chapter."""
+        statement = claim("overlap1", "proposition") | {"id": "book2026.overlap1"}
+        self.own = self.paper | {"paper": "book2026", "own": True, "claims": [statement]}
+        self.chapters["sources"].append("book2026")
+        self.chapters["parts"][0]["chapters"][0]["owns"].append("book2026.overlap1")
 
     def write(self) -> Path:
         """Write inventory and notebook; return the root.
@@ -137,7 +149,10 @@ class Book:
                 entry.setdefault("open", [c for c in entry["owns"] if c not in decided])
         folder = self.root / "book" / "claims"
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in (("test2025.yml", self.paper), ("chapters.yml", chapters)):
+        files = {"test2025.yml": self.paper, "chapters.yml": chapters}
+        if self.own:
+            files["book2026.yml"] = self.own
+        for name, content in files.items():
             (folder / name).write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
         path = self.root / CHAPTER
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,8 @@ CLAIMS = {"lin2025": 37, "bombari2025": 40, "anon2025": 52, "wang2026": 78}
 def test_every_claim_of_the_four_papers_is_owned_by_one_chapter(root: Path) -> None:
     inventory = load(root)
     assert {key: len(inventory.of_paper(key)) for key in inventory.papers} == CLAIMS
-    assert len(inventory.claims) == 207
+    assert sum(CLAIMS.values()) == 207
+    assert set(inventory.sources) - set(inventory.papers) == {"book2026"}
     owned = [claim for chapter in inventory.chapters.values() for claim in chapter.owns]
     assert sorted(owned) == sorted(inventory.claims)
 
@@ -35,7 +36,7 @@ def test_displayed_formulas_of_statements_stand_in_paragraphs_of_their_own(root:
 
 def test_short_labels_fit_a_node_and_tell_a_papers_claims_apart(root: Path) -> None:
     inventory = load(root)
-    for paper in inventory.papers:
+    for paper in inventory.sources:
         shorts = [entry.short for entry in inventory.of_paper(paper)]
         assert max(map(len, shorts)) <= 10
         assert len(set(shorts)) == len(shorts)
@@ -103,5 +104,13 @@ def test_chapter_is_either_planned_or_has_a_notebook(tmp_path: Path) -> None:
 
 def test_paper_that_is_not_listed(tmp_path: Path) -> None:
     book = Book(tmp_path)
-    book.chapters["papers"] = ["other2025"]
-    assert "chapters.yml: papers must list each of test2025.yml once" in problems(book)
+    book.chapters["sources"] = ["other2025"]
+    assert "chapters.yml: sources must list each of test2025.yml once" in problems(book)
+
+
+def test_chapter_may_be_a_generated_page(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    page = {"key": "state", "title": "State", "page": "book/state", "owns": []}
+    book.chapters["parts"][0]["chapters"].append(page)
+    chapter = load(book.write()).chapters["state"]
+    assert (chapter.docname, chapter.notebook) == ("book/state", None)

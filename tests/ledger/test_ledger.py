@@ -164,3 +164,36 @@ def test_completeness_needs_all_ancestors(book: Book) -> None:
     assert ledger.build(book.write()).complete == set()
     book.cells[1:] = [cell(record("def1", verdict="assumed"), record())]
     assert ledger.build(book.write()).complete == {"test2025.def1", "test2025.thm1"}
+
+
+def own(**changes: object) -> dict:
+    """A sound verdict on the statement of the book itself."""
+    return record(**changes) | {"claim": "book2026.overlap1"}
+
+
+def test_own_statements_are_counted_apart(book: Book) -> None:
+    book.add_own()
+    book.cells[1:] = [cell(record(), own())]
+    assert gate.problems(book.write()) == []
+    found = ledger.build(book.root)
+    assert list(found.inventory.papers) == ["test2025"]
+    assert (found.count(), found.count("holds")) == (3, 1)
+    assert (found.count(source="book2026"), found.count("holds", "book2026")) == (1, 1)
+    data = found.as_json()
+    assert data["counts"]["all"]["claims"] == 3
+    assert data["counts"]["book2026"]["holds"] == 1
+    assert [source["own"] for source in data["papers"]] == [False, True]
+
+
+def test_own_statements_must_hold_and_have_no_errata(book: Book) -> None:
+    book.add_own()
+    corrected = check(
+        outcome="holds with correction",
+        printed=comparison("printed", 40.0),
+        corrected=comparison("corrected", 0.5),
+    )
+    verdict = own(verdict="holds with correction", checks=[corrected], errata=[ERRATUM])
+    book.cells[1:] = [cell(record(), verdict)]
+    found = "\n".join(gate.problems(book.write()))
+    assert "an erratum to a statement of the book's own: mend the statement instead" in found
+    assert "holds with correction: a statement of the book's own must hold" in found

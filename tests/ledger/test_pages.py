@@ -16,6 +16,8 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from book_contents import contents
 from book_ledger import ledger
+from book_ledger.inventory import load
+from book_ledger.questions import open_questions
 
 BOX = "```{claim} test2025.thm1\n```"
 PAGE = """# Page
@@ -148,7 +150,8 @@ def test_contents_tell_decided_from_assumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "words"), [(40.0, "is off by 40 tolerances"), ("inf", "is rejected without bound")]
+    ("ratio", "words"),
+    [(40.0, "by a factor 40"), (99.7, "by a factor 100"), ("inf", "without bound")],
 )
 def test_errata_say_how_far_off(ratio: float | str, words: str, tmp_path: Path) -> None:
     wrong = check(
@@ -162,7 +165,10 @@ def test_errata_say_how_far_off(ratio: float | str, words: str, tmp_path: Path) 
     ]
     out, _ = build(book, "# P\n\n```{errata}\n```\n")
     text = (out / "index.html").read_text("utf-8")
-    assert f": the printed statement {words}, the corrected one is off by 0.5 tolerances" in text
+    assert (
+        f"the printed statement is rejected {words}, the corrected one is accepted at 0.5 of"
+        in text
+    )
 
 
 def test_unknown_ids_are_warnings(tmp_path: Path) -> None:
@@ -173,3 +179,111 @@ def test_unknown_ids_are_warnings(tmp_path: Path) -> None:
     assert "index.md:3: WARNING: no claim 'test2025.thm9' in book/claims" in warnings
     assert "no claim 'test2025.thm8' in book/claims" in warnings
     assert "'wrong' is not 'claims'" in warnings
+
+
+EVIDENCE = """# P
+
+{evidence-number}`checks` checks, {evidence-number}`controls` controls.
+
+```{evidence} verdicts
+```
+
+```{evidence} margins
+```
+
+```{evidence} kinds
+```
+
+```{evidence} tightness
+```
+
+```{evidence} attained
+```
+
+```{evidence} loosest
+```
+
+```{evidence} out-of-reach
+```
+
+```{open-questions}
+```
+
+```{letter} test2025
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def evidence_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page with every view of the evidence; beside it the errata's scripts."""
+    book = Book(tmp_path_factory.mktemp("evidence"))
+    book.add_own()
+    wrong = check(
+        outcome="holds with correction",
+        printed=comparison("printed", 40.0),
+        corrected=comparison("corrected", 0.5),
+    )
+    tightness = {"min": 1.0, "median": 2.0, "max": 3.0, "tightest at": {"n": 7}}
+    loose = check(name="a bound", kind="bound", tightness=tightness | {"under attack": None})
+    theorem = record(verdict="holds with correction", checks=[wrong, loose], errata=[ERRATUM])
+    own = record() | {"claim": "book2026.overlap1"}
+    beyond = record("def1", verdict="out of reach", reason="The data are not at hand.")
+    box = "```{claim} book2026.overlap1\n```"
+    ends = "## Errata and open ends\n\n**Open.** Whether $x<x$; see {doc}`chapter`.\n\n## Exercises"
+    book.cells[1:] = [new_markdown_cell(box), cell(theorem, own, beyond), new_markdown_cell(ends)]
+    out, warnings = build(book, EVIDENCE)
+    assert warnings == ""
+    return (out / "index.html").read_text("utf-8")
+
+
+def test_summary_counts_the_papers_alone(evidence_page: str) -> None:
+    assert "3 checks, 3 controls." in evidence_page
+    label = "All papers: 1 holds with correction, 1 out of reach, 1 planned, of 3"
+    assert f'aria-label="{label}"' in evidence_page
+    assert 'aria-label="This book’s own: 1 holds, of 1"' in evidence_page
+
+
+def test_bounds_and_what_is_out_of_reach(evidence_page: str) -> None:
+    for words in ("n = 7", "the data are not at hand.", "What could be tested: "):
+        assert words in evidence_page
+
+
+def test_open_questions_come_from_the_chapter(evidence_page: str) -> None:
+    open_ = evidence_page[evidence_page.index('class="open-questions"') :]
+    assert "Whether" in open_ and r"\(x&lt;x\)" in open_
+    assert 'href="notebooks/part/chapter.html"' in open_
+
+
+def test_letter_counts_and_names_its_script(evidence_page: str) -> None:
+    letter = evidence_page[evidence_page.index("Dear authors") :]
+    words = "1 holds with a correction; 1 is beyond what a computation of ours could decide"
+    assert words in letter
+    assert "We suggest one correction" in letter
+    assert 'href="errata/test2025.thm1-1.py"' in letter
+
+
+def test_own_statement_is_not_called_printed(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    book.add_own()
+    own = cell(record() | {"claim": "book2026.overlap1"})
+    own["outputs"][0]["data"]["text/html"] = "<p>printed statement: accepted</p>"
+    box = new_markdown_cell("```{claim} book2026.overlap1\n```")
+    book.cells[1:] = [box, cell(record()), own]
+    out, warnings = build(book)
+    assert warnings == ""
+    chapter = (out / "notebooks/part/chapter.html").read_text("utf-8")
+    assert "<p>statement: accepted</p>" in chapter
+    assert "A statement of this book, Section 1." in chapter
+    text = (out / "index.html").read_text("utf-8")
+    row = text[text.index('id="ledger-book2026-overlap1"') :].partition("</tbody>")[0]
+    assert "printed" not in row
+    assert "0 of\n3, 0 erratum" in text or "1 of\n3, 0 erratum" in text
+
+
+def test_most_chapters_of_the_book_name_what_is_open() -> None:
+    root = Path(__file__).resolve().parents[2]
+    chapters = [c for c in load(root).chapters.values() if c.notebook]
+    found = {chapter.key: open_questions(root, chapter) for chapter in chapters}
+    assert sum(bool(texts) for texts in found.values()) >= 0.8 * len(chapters)
+    assert all(len(text) > 40 for texts in found.values() for text in texts)

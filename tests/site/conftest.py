@@ -6,7 +6,6 @@ The site is ``_build/html`` (``make test`` builds it first); SITE names another 
 import functools
 import http.server
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +13,10 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+from paper.typeset import CHROMIUM, OFFLINE, chromium
+
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("SITE", ROOT / "_build" / "html")).resolve()
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def pages() -> list[str]:
@@ -86,7 +86,7 @@ def file_address(site: Path) -> str:
 @pytest.fixture(scope="session")
 def browser():
     """Headless Chromium that can reach nothing but this machine."""
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    executable = chromium()
     if executable is None:
         pytest.skip(f"no browser: none of {', '.join(CHROMIUM)} is installed")
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -96,7 +96,7 @@ def browser():
             args=[
                 "--no-sandbox",
                 "--disable-gpu",
-                "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+                OFFLINE,
             ],
         )
         yield browser

@@ -12,6 +12,8 @@ import yaml
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 
+from reproducible import differences, judge
+
 ROOT = Path(__file__).parents[2]
 SHOW = """
 from dpdynamics.display import explorer, panels, show
@@ -73,10 +75,15 @@ def write_book(folder, *sources):
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     NotebookClient(notebook, timeout=120).execute()
     nbformat.write(notebook, folder / "book" / "chapter.ipynb")
-    build = "from jupyter_book.cli.main import main; main()"
+    return build(folder)
+
+
+def build(folder):
+    """Build the book in a folder from its stored outputs."""
+    code = "from jupyter_book.cli.main import main; main()"
     options = ["build", str(folder), "-W", "-n", "--keep-going", "-q"]
     return subprocess.run(
-        [sys.executable, "-c", build, *options],
+        [sys.executable, "-c", code, *options],
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
@@ -138,3 +145,15 @@ def test_a_picture_without_words_fails_the_build(tmp_path):
     result = write_book(tmp_path / "b", BARE)
     assert result.returncode != 0
     assert "no alternative text" in result.stderr
+
+
+def test_two_builds_at_two_places_are_equal(small_book, tmp_path):
+    """What ``make reproducible`` does with the whole book."""
+    source, copy = small_book.parents[1], tmp_path / "a" / "longer" / "path" / "to" / "it"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("_build"))
+    assert build(copy).returncode == 0
+    pages = copy / "_build" / "html"
+    assert len(list(pages.rglob("*.html"))) > 3
+    assert judge(differences(small_book, pages), {}) == []
+    (pages / "book" / "index.html").write_text("another")
+    assert judge(differences(small_book, pages), {}) == ["differs: book/index.html"]

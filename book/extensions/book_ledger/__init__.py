@@ -9,6 +9,10 @@
 ``table``      ``{ledger}``
 ``graph``      ``{claim-graph}``, with ``layout``
 ``errata``     ``{errata}``
+``letters``    ``{letter}``, the errata of a paper as a letter to its authors
+``scripts``    a standalone script for every erratum, by ``cutting`` and ``slicing`` notebooks
+``state``      ``{evidence}`` and ``{evidence-number}``, with ``summary`` and ``bars``
+``questions``  ``{open-questions}``
 ``anchors``    an anchor at each verdict in a chapter's page
 ``markup``     HTML elements and links as docutils nodes
 =============  ===========================================================================
@@ -26,7 +30,20 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-from . import anchors, boxes, errata, graph, inventory, ledger, markup, table
+from . import (
+    anchors,
+    boxes,
+    errata,
+    graph,
+    inventory,
+    ledger,
+    letters,
+    markup,
+    questions,
+    scripts,
+    state,
+    table,
+)
 
 LOGGER = logging.getLogger(__name__)
 SCHEMA = Path(__file__).parent / "ledger.schema.json"
@@ -34,7 +51,7 @@ SCHEMA = Path(__file__).parent / "ledger.schema.json"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx. The root of the book is the source folder."""
-    for module in (markup, boxes, table, graph, errata, anchors):
+    for module in (markup, boxes, table, graph, errata, anchors, letters, questions, state):
         module.register(app)
     app.add_css_file("ledger.css")
     app.add_js_file("ledger.js", loading_method="defer")
@@ -53,6 +70,10 @@ def read(app: Sphinx) -> None:
     files = [*inventory.files(root), *(root / path for path in found.notebooks)]
     app.book_ledger = found  # type: ignore[attr-defined]
     app.book_ledger_files = files  # type: ignore[attr-defined]
+    app.book_scripts = scripts.scripts(found, root)  # type: ignore[attr-defined]
+    for script in app.book_scripts:  # type: ignore[attr-defined]
+        if script.problem:
+            LOGGER.warning("no script %s: %s", script.name, script.problem, type="book_ledger")
     for path, notebook in found.notebooks.items():
         if notebook is None:
             LOGGER.warning("chapters.yml lists %s, which is missing", path, type="book_ledger")
@@ -61,9 +82,12 @@ def read(app: Sphinx) -> None:
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Put ``ledger.json`` and its schema into the root of the site."""
+    """Put ``ledger.json`` and its schema, scripts and letters below the root of the site."""
     if error is None and app.builder.format == "html":
         out = Path(app.outdir)
         text = json.dumps(app.book_ledger.as_json(), ensure_ascii=False, indent=1)  # type: ignore[attr-defined]
         (out / "ledger.json").write_text(text + "\n", "utf-8")
         (out / SCHEMA.name).write_bytes(SCHEMA.read_bytes())
+        found = app.book_scripts  # type: ignore[attr-defined]
+        scripts.write(found, Path(app.srcdir), out)
+        letters.write(app.book_ledger, found, out)  # type: ignore[attr-defined]

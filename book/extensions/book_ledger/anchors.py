@@ -17,6 +17,8 @@ from sphinx.application import Sphinx
 from .evidence import MIME, record
 from .inventory import slug
 
+PRINTED = {"printed statement": "statement", "worst point, printed": "worst point, statement"}
+
 
 def register(app: Sphinx) -> None:
     """Connect to the event that delivers a page's source."""
@@ -29,11 +31,18 @@ def anchor(app: Sphinx, page: str, source: list[str]) -> None:
         return
     notebook = json.loads(source[0])
     seen: set[str] = set()
+    inventory = app.book_ledger.inventory  # type: ignore[attr-defined]
+    own = {key for key, claim in inventory.claims.items() if inventory.sources[claim.paper].own}
     for cell in notebook["cells"]:
         for output in cell.get("outputs", []):
             verdict = record(output)
             if verdict is not None:
-                _wrap(output["data"], f"verdict-{slug(str(verdict.get('claim', '')))}", seen)
+                claim = str(verdict.get("claim", ""))
+                _wrap(output["data"], f"verdict-{slug(claim)}", seen)
+                if claim in own:  # no paper has printed it
+                    for printed, said in PRINTED.items():
+                        html = output["data"]["text/html"]
+                        output["data"]["text/html"] = html.replace(printed, said)
     source[0] = json.dumps(notebook)
 
 

@@ -12,6 +12,7 @@ from .evidence import ASSUMED, CORRECTED, FAILS, HOLDS, OUT_OF_REACH, VERDICTS
 from .inventory import Claim
 from .ledger import Ledger, Row
 from .markup import SYMBOLS, badge, joined, link, tag, verdict_class
+from .scripts import Script
 
 LOGGER = logging.getLogger(__name__)
 GROUPS = {  # an assumption is exercised and what is out of reach is argued, but neither is decided
@@ -27,6 +28,11 @@ class LedgerDirective(SphinxDirective):
     def ledger(self) -> Ledger:
         """The ledger of this build."""
         return self.env.app.book_ledger  # type: ignore[attr-defined]
+
+    @property
+    def scripts(self) -> list[Script]:
+        """The script of every erratum."""
+        return self.env.app.book_scripts  # type: ignore[attr-defined]
 
     def depend(self) -> None:
         """Note that this page must be read again when the evidence changes."""
@@ -86,13 +92,14 @@ class ClaimDirective(LedgerDirective):
 
     def _foot(self, row: Row) -> nodes.Node:
         claim = row.claim
-        paper = self.ledger.inventory.papers[claim.paper]
+        paper = self.ledger.inventory.sources[claim.paper]
         rebuilt = (
             " The text available to us lacks the printed formula; this one is rebuilt."
             if claim.reconstructed
             else ""
         )
-        parts: list[nodes.Node] = [tag("span", f"{paper.cited}, {claim.where}.{rebuilt}")]
+        words = "A statement of this book" if paper.own else paper.cited
+        parts: list[nodes.Node] = [tag("span", f"{words}, {claim.where}.{rebuilt}")]
         if claim.uses:
             uses = joined(claim_link(self.ledger.inventory.claims[used]) for used in claim.uses)
             parts.append(tag("span", "Rests on ", *uses, "."))
@@ -136,9 +143,10 @@ class ClaimRole(ReferenceRole):
 class CountRole(SphinxRole):
     """``{ledger-count}`VERDICT```: a number of claims.
 
-    The text is a verdict, ``claims`` (all), ``errata``, ``with-verdict`` (neither planned nor
-    undecided) or ``decided`` (of these, what holds, holds with correction or fails); a paper's key
-    before it restricts it: ``{ledger-count}`lin2025 holds```.
+    The text is a verdict, ``claims`` (all of the papers), ``errata``, ``with-verdict`` (neither
+    planned nor undecided) or ``decided`` (of these, what holds, holds with correction or fails). A
+    source's key before it restricts it: ``{ledger-count}`lin2025 holds```. Without one all papers
+    are meant, and the book's own statements are not counted.
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
@@ -146,7 +154,7 @@ class CountRole(SphinxRole):
         value = count(self.env.app.book_ledger, self.text)  # type: ignore[attr-defined]
         if value is None:
             LOGGER.warning(
-                "%r is not 'claims', 'errata' or one of %s, after a paper's key or none",
+                "%r is not 'claims', 'errata' or one of %s, after a source's key or none",
                 self.text,
                 ", ".join((*GROUPS, *VERDICTS)),
                 location=self.get_location(),
@@ -158,9 +166,9 @@ class CountRole(SphinxRole):
 def count(ledger: Ledger, words: str) -> int | None:
     """The number that ``{ledger-count}`` shows; None if the words mean nothing."""
     first, _, rest = words.strip().partition(" ")
-    paper, what = (first, rest) if first in ledger.inventory.papers else (None, words.strip())
+    paper, what = (first, rest) if first in ledger.inventory.sources else (None, words.strip())
     if what == "claims":
-        return ledger.count(paper=paper)
+        return ledger.count(source=paper)
     if what in GROUPS:
         return sum(ledger.count(verdict, paper) for verdict in GROUPS[what])
     if what == "errata":

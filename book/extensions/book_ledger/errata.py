@@ -1,4 +1,4 @@
-"""The errata page: corrections to the papers, each with the check that shows it."""
+"""The errata page: corrections to the papers, each with the check that shows it and its script."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from dpdynamics.verification.rendering import UNITS
+
 from .boxes import LedgerDirective, claim_link
-from .evidence import Erratum, Record
-from .ledger import Row
+from .evidence import Record
 from .markup import badge, figure, link, tag
+from .scripts import Script
 from .table import inline
 
 
@@ -29,17 +31,18 @@ class ErrataDirective(LedgerDirective):
         result: list[nodes.Node] = []
         for key in chosen:
             paper = papers[key]
-            found = [(row, e) for row, e in self.ledger.errata if row.claim.paper == key]
+            found = [s for s in self.scripts if s.row.claim.paper == key]
             title = tag("p", tag("strong", paper.cited), f" {paper.title}", class_="errata-paper")
-            body = [self._entry(row, erratum) for row, erratum in found]
+            body = [self._entry(script) for script in found]
             none = tag("p", "No erratum so far.", class_="errata-none")
             result.append(
                 tag("section", title, *(body or [none]), class_="errata", aria_label=paper.cited)
             )
         return result
 
-    def _entry(self, row: Row, erratum: Erratum) -> nodes.Node:
-        fields = tag("dl", *self._fields(row, erratum))
+    def _entry(self, script: Script) -> nodes.Node:
+        row, erratum = script.row, script.erratum
+        fields = tag("dl", *self._fields(script))
         head = tag(
             "p",
             tag("span", tag("strong", erratum.location), " in ", claim_link(row.claim)),
@@ -48,29 +51,40 @@ class ErrataDirective(LedgerDirective):
         )
         return tag("div", head, fields, class_="erratum")
 
-    def _fields(self, row: Row, erratum: Erratum) -> Iterator[nodes.Node]:
+    def _fields(self, script: Script) -> Iterator[nodes.Node]:
+        erratum = script.erratum
         for title in ("printed", "correct", "consequence"):
             yield tag("dt", title.capitalize())
             yield tag("dd", *inline(self.markdown(getattr(erratum, title))))
         yield tag("dt", "Evidence")
-        yield tag("dd", *self._evidence(row, erratum))
+        yield tag("dd", *self._evidence(script))
 
-    def _evidence(self, row: Row, erratum: Erratum) -> Iterator[nodes.Node | str]:
-        assert row.decision is not None
-        yield f"“{erratum.check}”"
-        for check in row.decision.checks:
-            if check["name"] == erratum.check:
-                yield f": the printed statement {_off(check['printed'])}"
-                if check["corrected"]:
-                    yield f", the corrected one {_off(check['corrected'])}"
+    def _evidence(self, script: Script) -> Iterator[nodes.Node | str]:
+        yield f"{comparison(script)} "
+        yield link(f"verdict:{script.row.claim.id}", "The cell that decides")
         yield ". "
-        yield link(f"verdict:{row.claim.id}", "The cell that decides")
-        yield "."
+        if script.problem:
+            yield f"No script: {script.problem}."
+        else:
+            yield link(f"site:{script.address}", "A script that shows it alone")
+            yield "."
 
 
-def _off(comparison: Record) -> str:
+def comparison(script: Script) -> str:
+    """How far off the printed and the corrected statement are, in a sentence."""
+    check = script.check
+    unit = UNITS.get(check["kind"], "tolerance")
+    words = f"“{script.erratum.check}”: the printed statement {_outcome(check['printed'], unit)}"
+    if check["corrected"]:
+        words += f", the corrected one {_outcome(check['corrected'], unit)}"
+    return f"{words}."
+
+
+def _outcome(comparison: Record, unit: str) -> str:
     ratio = figure(comparison["ratio"])
-    return "is rejected without bound" if ratio == "∞" else f"is off by {ratio} tolerances"
+    if comparison["outcome"] == "accepted":
+        return f"is accepted at {ratio} of its {unit}"
+    return f"is rejected {'without bound' if ratio == '∞' else f'by a factor {ratio}'}"
 
 
 def register(app: Sphinx) -> None:

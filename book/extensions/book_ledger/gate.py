@@ -93,6 +93,11 @@ def _of_claim(ledger: Ledger, decision: Decision) -> Iterator[str]:
         yield f"assumed, but its kind is {claim.kind}: only {', '.join(ASSUMED_KINDS)} are assumed"
     if decision.verdict == HOLDS and claim.kind in ASSUMED_KINDS:
         yield f"holds, but its kind is {claim.kind}: record it with assumed=True"
+    if ledger.inventory.sources[claim.paper].own:
+        if decision.errata:
+            yield "an erratum to a statement of the book's own: mend the statement instead"
+        if decision.verdict not in (HOLDS, ASSUMED):
+            yield f"{decision.verdict}: a statement of the book's own must hold; mend it"
 
 
 def of_record(record: Record) -> list[str]:

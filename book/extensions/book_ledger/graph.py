@@ -29,17 +29,17 @@ class ClaimGraph(nodes.General, nodes.Element):
 
 
 class GraphDirective(LedgerDirective):
-    """``{claim-graph}``: all papers with a selector; with a paper's key, that paper."""
+    """``{claim-graph}``: all sources with a selector; with a source's key, that source."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Leave the place; an unknown key is an error."""
         self.depend()
-        papers = self.ledger.inventory.papers
-        if self.arguments and self.arguments[0] not in papers:
-            raise self.error(f"{self.arguments[0]!r} is no paper: {', '.join(papers)}")
-        return [ClaimGraph("", papers=self.arguments or list(papers))]
+        sources = self.ledger.inventory.sources
+        if self.arguments and self.arguments[0] not in sources:
+            raise self.error(f"{self.arguments[0]!r} is no source: {', '.join(sources)}")
+        return [ClaimGraph("", papers=self.arguments or list(sources))]
 
 
 def render(ledger: Ledger, papers: list[str], href: Href) -> str:
@@ -89,7 +89,7 @@ def _first(ledger: Ledger, papers: list[str]) -> str:
 def _group(
     ledger: Ledger, key: str, layout: Layout, box: tuple[float, float, float, float], href: Href
 ) -> str:
-    paper = ledger.inventory.papers[key]
+    paper = ledger.inventory.sources[key]
     frame = {
         "class": "claim-paper",
         "data-paper": key,
@@ -171,8 +171,8 @@ def _shape(kind: str) -> str:
 
 
 def _tools(ledger: Ledger, papers: list[str]) -> str:
-    names = [(key, ledger.inventory.papers[key].cited) for key in papers]
-    views = [("", "All papers"), *names] if len(papers) > 1 else []
+    names = [(key, ledger.inventory.sources[key].cited) for key in papers]
+    views = [("", "All"), *names] if len(papers) > 1 else []
     buttons = [
         f'<button type="button" data-view="{key}" aria-pressed="false">{escape(name)}</button>'
         for key, name in views

@@ -1,7 +1,8 @@
 """The inventory: papers, their claims, and the chapters that decide them.
 
-Data in ``book/claims``: one YAML file per paper (``claims.schema.json``) and ``chapters.yml``
-(``chapters.schema.json``). :func:`load` refuses anything inconsistent, naming file and claim.
+Data in ``book/claims``: one YAML file per source (``claims.schema.json``) and ``chapters.yml``
+(``chapters.schema.json``). A source is a paper, or the book itself, whose own statements are marked
+``own: true`` and counted apart. :func:`load` refuses anything inconsistent, naming file and claim.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ ABBREVIATIONS = {
     "Remark": "Rem",
     "Figure": "Fig",
     "Table": "Tab",
+    "Overlap": "Ovl",
 }
 
 PREFIXES = (
@@ -72,7 +74,7 @@ class InventoryError(ValueError):
 
 @dataclass(frozen=True)
 class Claim:
-    """One numbered statement, figure or table of a paper, as printed.
+    """One numbered statement, figure or table of a paper, as printed, or a statement of the book.
 
     Attributes are the fields of the inventory; ``statement`` is Markdown with LaTeX. ``check``,
     ``control``, ``scale`` and ``chapterwork`` are plans for the chapter.
@@ -116,23 +118,27 @@ def slug(claim_id: str) -> str:
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: its key, title and authors."""
+    """One source: its key, title and authors; a paper unless ``own``."""
 
     key: str
     short: str
     authors: str
     title: str
     note: str = ""
+    own: bool = False
 
     @property
     def cited(self) -> str:
-        """Authors and year: ``Lin et al. (2025)``."""
+        """Authors and year: ``Lin et al. (2025)``; of the book's own statements ``This book``."""
+        if self.own:
+            return "This book"
         return f"{self.short} ({self.key[-4:]})"
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter. ``notebook`` is a path from the root of the book, or None while planned.
+    """One chapter. ``notebook`` is a path from the root of the book; a chapter that is generated
+    has a ``page`` instead, a planned one neither.
 
     ``open`` are the claims that a written chapter owns and does not decide yet.
     """
@@ -143,21 +149,27 @@ class Chapter:
     notebook: str | None
     owns: tuple[str, ...]
     open: tuple[str, ...] = ()
+    page: str | None = None
 
     @property
     def docname(self) -> str | None:
-        """Name of the page: the notebook's path without its suffix."""
-        return self.notebook.removesuffix(".ipynb") if self.notebook else None
+        """Name of the page; of a notebook, its path without the suffix."""
+        return self.notebook.removesuffix(".ipynb") if self.notebook else self.page
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Papers, claims, parts and chapters, each by key and in the order of the book."""
+    """Sources, claims, parts and chapters, each by key and in the order of the book."""
 
-    papers: Mapping[str, Paper]
+    sources: Mapping[str, Paper]
     claims: Mapping[str, Claim]
     parts: Mapping[str, str]
     chapters: Mapping[str, Chapter]
+
+    @cached_property
+    def papers(self) -> dict[str, Paper]:
+        """The sources that are papers."""
+        return {key: source for key, source in self.sources.items() if not source.own}
 
     @cached_property
     def owner(self) -> dict[str, Chapter]:
@@ -170,7 +182,7 @@ class Inventory:
         return uses_graph(self.claims.values())
 
     def of_paper(self, key: str) -> list[Claim]:
-        """The claims of one paper, in the paper's order."""
+        """The claims of one source, in its order."""
         return [claim for claim in self.claims.values() if claim.paper == key]
 
 
@@ -184,7 +196,7 @@ def uses_graph(claims: Iterable[Claim]) -> nx.DiGraph:
 
 
 def files(root: Path) -> list[Path]:
-    """The files of the inventory below the root of the book: the papers', then the chapters'."""
+    """The files of the inventory below the root of the book: the sources', then the chapters'."""
     folder = root / FOLDER
     papers = sorted(path for path in folder.glob("*.yml") if path.name != CHAPTERS)
     return [*papers, folder / CHAPTERS]
@@ -197,17 +209,17 @@ def load(root: Path) -> Inventory:
     ------
     InventoryError
         If a file is missing or does not conform to its schema, an id is repeated or does not begin
-        with its paper's key, ``uses`` names an unknown claim or runs in a circle, or a claim is
+        with its source's key, ``uses`` names an unknown claim or runs in a circle, or a claim is
         owned by no chapter or by two.
     """
     *paper_files, chapter_file = files(root)
     if not paper_files or not chapter_file.is_file():
-        raise InventoryError([f"{FOLDER}: needs one YAML file per paper, and {CHAPTERS}"])
+        raise InventoryError([f"{FOLDER}: needs one YAML file per source, and {CHAPTERS}"])
     chapters = _read(chapter_file, "chapters.schema.json")
-    order = [f"{paper}.yml" for paper in chapters["papers"]]
+    order = [f"{key}.yml" for key in chapters["sources"]]
     if sorted(order) != [path.name for path in paper_files]:
         names = ", ".join(path.name for path in paper_files)
-        raise InventoryError([f"{CHAPTERS}: papers must list each of {names} once, got {order}"])
+        raise InventoryError([f"{CHAPTERS}: sources must list each of {names} once, got {order}"])
     documents = {name: _read(root / FOLDER / name, "claims.schema.json") for name in order}
     problems = [*_claim_problems(documents), *_chapter_problems(documents, chapters)]
     if problems:
@@ -217,9 +229,9 @@ def load(root: Path) -> Inventory:
         for document in documents.values()
         for entry in document["claims"]
     ]
-    fields = ("short", "authors", "title", "note")
+    fields = ("short", "authors", "title", "note", "own")
     return Inventory(
-        papers={
+        sources={
             d["paper"]: Paper(key=d["paper"], **{f: d[f] for f in fields if f in d})
             for d in documents.values()
         },
@@ -233,6 +245,7 @@ def load(root: Path) -> Inventory:
                 notebook=entry.get("notebook"),
                 owns=tuple(entry["owns"]),
                 open=tuple(entry.get("open", ())),
+                page=entry.get("page"),
             )
             for part in chapters["parts"]
             for entry in part["chapters"]

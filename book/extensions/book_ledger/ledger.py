@@ -78,12 +78,14 @@ class Ledger:
         """All errata, in the order of the inventory."""
         return [(r, e) for r in self.rows.values() if r.decision for e in r.decision.errata]
 
-    def count(self, verdict: str | None = None, paper: str | None = None) -> int:
-        """Number of claims with a verdict (all if None), of one paper (all if None)."""
-        return sum(
-            verdict in (None, row.verdict) and paper in (None, row.claim.paper)
-            for row in self.rows.values()
-        )
+    def of(self, source: str | None = None) -> list[Row]:
+        """The rows of one source; of all papers, without the book's own statements, if None."""
+        chosen = self.inventory.papers if source is None else (source,)
+        return [row for row in self.rows.values() if row.claim.paper in chosen]
+
+    def count(self, verdict: str | None = None, source: str | None = None) -> int:
+        """Number of claims with a verdict (all if None), of one source (all papers if None)."""
+        return sum(verdict in (None, row.verdict) for row in self.of(source))
 
     def as_json(self) -> dict[str, Any]:
         """The ledger as data, conforming to ``ledger.schema.json``."""
@@ -91,15 +93,12 @@ class Ledger:
         return {
             "schema": SCHEMA,
             "counts": {
-                "all": _counts(self.rows.values()),
-                **{
-                    key: _counts(row for row in self.rows.values() if row.claim.paper == key)
-                    for key in inventory.papers
-                },
+                "all": _counts(self.of()),
+                **{key: _counts(self.of(key)) for key in inventory.sources},
             },
             "papers": [
-                {"key": p.key, "title": p.title, "authors": p.authors}
-                for p in inventory.papers.values()
+                {"key": p.key, "title": p.title, "authors": p.authors, "own": p.own}
+                for p in inventory.sources.values()
             ],
             "chapters": [
                 {

@@ -51,7 +51,7 @@ def tag(name: str, *children: nodes.Node | str, only: bool = False, **attributes
 
 
 def link(target: str, *children: nodes.Node | str, **attributes: Any) -> Link:
-    """A link to ``claim:ID`` (its box, else its row), ``ledger:ID`` or ``verdict:ID``."""
+    """A link to ``claim:ID`` (its box or row), ``ledger:ID``, ``verdict:ID`` or ``site:PATH``."""
     inner = tag("a", *children, **attributes)
     return Link("", "", *inner.children, target=target, html=inner["html"])
 
@@ -85,7 +85,8 @@ def figure(value: float | str | None, digits: int = 2) -> str:
     if value != 0 and not 1e-3 <= abs(value) < 1e4:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         return f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPT)}"
-    return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
+    short = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e" in short else short
 
 
 def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
@@ -104,6 +105,9 @@ def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
 
 def uri(builder: StandaloneHTMLBuilder, page: str, target: str) -> str | None:
     """Address of a link's target as seen from a page."""
+    where, _, path = target.partition(":")
+    if where == "site":  # a file below the root of the site
+        return "../" * page.count("/") + path
     found = address(builder.env, target)
     if found is None:
         return None

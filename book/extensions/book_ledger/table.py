@@ -13,9 +13,10 @@ from dpdynamics.verification.rendering import statements
 from .boxes import LedgerDirective, claim_link
 from .evidence import VERDICTS, Record
 from .inventory import KINDS
-from .ledger import Row
+from .ledger import Ledger, Row
 from .markup import LEDGER_LABEL, SYMBOLS, badge, figure, joined, link, tag, verdict_class
 
+PAPERS = "papers"  # the filter's word for all papers without the book's own statements
 COLUMNS = (
     ("Claim", ""),
     ("Verdict", ""),
@@ -71,6 +72,7 @@ class TableDirective(LedgerDirective):
     def _counts(self) -> nodes.Node:
         papers = self.ledger.inventory.papers.values()
         lines = [self._count_line(p.cited, p.title, p.key) for p in papers]
+        own = [s for s in self.ledger.inventory.sources.values() if s.own]
         heads = (
             tag("th", badge(verdict), scope="col", class_="ledger-number") for verdict in VERDICTS
         )
@@ -82,6 +84,7 @@ class TableDirective(LedgerDirective):
                 tag("tr", tag("th", "Paper", scope="col"), *heads, tag("th", "all", scope="col")),
             ),
             tag("tbody", *lines, self._count_line("All papers", "", None)),
+            tag("tbody", *(self._count_line("This book’s own", s.title, s.key) for s in own)),
             class_="ledger-counts",
         )
 
@@ -96,13 +99,13 @@ class TableDirective(LedgerDirective):
                     str(number),
                     type="button",
                     data_verdict=verdict,
-                    data_paper=paper or "",
+                    data_paper=paper or PAPERS,
                     aria_label=f"{number} {verdict}, {name}: show",
                 )
             cells.append(
                 tag("td", shown, class_=f"ledger-number{'' if number else ' ledger-zero'}")
             )
-        total = self.ledger.count(paper=paper)
+        total = self.ledger.count(source=paper)
         bar = tag(
             "span",
             *(
@@ -123,7 +126,10 @@ class TableDirective(LedgerDirective):
     def _filters(self) -> nodes.Node:
         inventory = self.ledger.inventory
         choices = {
-            "paper": [(p.key, p.cited) for p in inventory.papers.values()],
+            "paper": [
+                (PAPERS, "all papers"),
+                *((s.key, s.cited) for s in inventory.sources.values()),
+            ],
             "kind": [(kind, kind) for kind in KINDS],
             "verdict": [(verdict, f"{SYMBOLS[verdict]} {verdict}") for verdict in VERDICTS],
             "chapter": [(c.key, c.title) for c in inventory.chapters.values() if c.owns],
@@ -147,7 +153,7 @@ class TableDirective(LedgerDirective):
             tag("input", type="search", data_filter="text"),
         )
         clear = tag("button", "Clear", type="reset")
-        status = tag("p", f"{self.ledger.count()} claims", class_="ledger-status", role="status")
+        status = tag("p", f"{len(self.ledger.rows)} claims", class_="ledger-status", role="status")
         return tag(
             "form",
             *controls,
@@ -163,7 +169,7 @@ class TableDirective(LedgerDirective):
 
     def _row(self, row: Row) -> nodes.Node:
         claim, decision = row.claim, row.decision
-        paper = self.ledger.inventory.papers[claim.paper]
+        paper = self.ledger.inventory.sources[claim.paper]
         name = tag(
             "th",
             tag("span", tag("strong", claim.label), f" {claim.name}", class_="ledger-name"),
@@ -211,6 +217,7 @@ class TableDirective(LedgerDirective):
             second,
             id=f"ledger-{claim.slug}",
             data_paper=claim.paper,
+            data_own="true" if paper.own else None,
             data_kind=claim.kind,
             data_verdict=row.verdict,
             data_chapter=row.chapter.key,
@@ -251,7 +258,7 @@ class TableDirective(LedgerDirective):
                 f"({check['kind']}). {check['test']}.",
                 class_="ledger-head",
             )
-            lines = (f"{label}: {words}" for label, words in statements(check))
+            lines = (f"{label}: {words}" for label, words in spoken(row, check, self.ledger))
             yield tag("ul", *(tag("li", line) for line in lines))
         for erratum in row.decision.errata:
             yield tag(
@@ -266,6 +273,12 @@ class TableDirective(LedgerDirective):
 
     def _lazy_inline(self, text: str) -> list[nodes.Node]:
         return inline(self._lazy(text))
+
+
+def spoken(row: Row, check: Record, ledger: Ledger) -> list[tuple[str, str]]:
+    """The lines of a check; of the book's own statements none says that it is printed."""
+    own = ledger.inventory.sources[row.claim.paper].own
+    return [(label.removeprefix("printed ") if own else label, s) for label, s in statements(check)]
 
 
 def inline(parsed: list[nodes.Node]) -> list[nodes.Node]:

@@ -1,0 +1,148 @@
+"""A small standalone script for every erratum: the check that shows it, cut out of its notebook."""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from .cutting import WIDTH, SliceError, Source, cut
+from .evidence import Erratum, Record
+from .ledger import Ledger, Row
+
+FOLDER = "errata"
+ARCHIVE = "errata-scripts.zip"
+FILES = re.compile(r"['\"](notebooks/[a-z_/]+)['\"]")  # a folder that a notebook reads from
+PACKED = zipfile.ZIP_DEFLATED
+EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
+
+
+@dataclass(frozen=True)
+class Script:
+    """The script of one erratum: number ``number`` of its claim, counted from 1."""
+
+    row: Row
+    erratum: Erratum
+    number: int
+    source: Source
+
+    @property
+    def name(self) -> str:
+        """File name."""
+        return f"{self.row.claim.id}-{self.number}.py"
+
+    @property
+    def address(self) -> str:
+        """Path from the root of the site."""
+        return f"{FOLDER}/{self.name}"
+
+    @property
+    def check(self) -> Record:
+        """The recorded check that shows the erratum."""
+        assert self.row.decision is not None
+        return next(c for c in self.row.decision.checks if c["name"] == self.erratum.check)
+
+    @cached_property
+    def body(self) -> str:
+        """The code that computes the check; an error says why it cannot be cut out."""
+        assert self.row.decision is not None
+        decision = self.row.decision
+        return cut(self.source, decision.cell, decision.claim, self.erratum.check)
+
+    @cached_property
+    def problem(self) -> str:
+        """Why there is no script; empty if there is one."""
+        try:
+            compile(self.body, self.name, "exec")
+        except (SliceError, SyntaxError) as error:
+            return str(error)
+        return ""
+
+    @property
+    def text(self) -> str:
+        """The script."""
+        return f"{self._head()}\n{self.body}\n\n{self._comparison()}"
+
+    @property
+    def folders(self) -> list[str]:
+        """Folders of the book that the script reads from."""
+        return sorted(set(FILES.findall(self.body)))
+
+    def _head(self) -> str:
+        assert self.row.decision is not None
+        erratum, decision = self.erratum, self.row.decision
+        lines = [
+            f"Erratum {self.number} to {self.row.claim.id}: {erratum.location}",
+            "",
+            f"Printed: {erratum.printed}",
+            f"Correct: {erratum.correct}",
+            f"Shown by the check: {erratum.check}",
+            "",
+            f"Cut out of {decision.notebook} of the book Private Dynamics, cell {decision.cell}: "
+            "only what this check needs.",
+            f"To run it, install the book's package dpdynamics, then: python {self.name}",
+            *(
+                f"It reads files from {folder}: run it inside a clone of the book, or where the "
+                f"archive {ARCHIVE} was unpacked."
+                for folder in self.folders
+            ),
+            "A ratio is a discrepancy over its tolerance; above 1 a statement is rejected.",
+        ]
+        wrapped = (
+            piece
+            for line in lines
+            for piece in (textwrap.wrap(line, WIDTH - 2, subsequent_indent="  ") or [""])
+        )
+        return "".join(f"# {line}".rstrip() + "\n" for line in wrapped)
+
+    def _comparison(self) -> str:
+        printed, corrected = self.check["printed"], self.check["corrected"]
+        lines = [
+            'print(f"{check.name} ({check.kind}; {check.test})")',
+            'print(f"printed statement {check.printed.outcome}: ratio {check.printed.ratio:.6g}")',
+            f'print("    recorded in the book: {float(printed["ratio"]):.6g}")',
+        ]
+        if corrected:
+            lines += [
+                "print(",
+                '    f"corrected statement {check.corrected.outcome}: "',
+                '    f"ratio {check.corrected.ratio:.6g}"',
+                ")",
+                f'print("    recorded in the book: {float(corrected["ratio"]):.6g}")',
+            ]
+        return "\n".join(lines) + "\n"
+
+
+def scripts(ledger: Ledger, root: Path) -> list[Script]:
+    """The script of every erratum, in the order of the ledger."""
+    sources = {path: Source(root / path) for path in ledger.notebooks}
+    return [
+        Script(row, erratum, number, sources[row.decision.notebook])
+        for row in ledger.rows.values()
+        if row.decision
+        for number, erratum in enumerate(row.decision.errata, start=1)
+    ]
+
+
+def write(found: Sequence[Script], root: Path, out: Path) -> None:
+    """Write all scripts below the root of the site, and one archive with all of them."""
+    folder = out / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        sound = [script for script in found if not script.problem]
+        for script in sound:
+            (folder / script.name).write_text(script.text, "utf-8")
+            archive.writestr(zipfile.ZipInfo(script.name, EPOCH), script.text, PACKED)
+        for name in sorted(
+            {name for script in found if not script.problem for name in script.folders}
+        ):
+            for path in sorted(path for path in (root / name).iterdir() if path.is_file()):
+                entry = zipfile.ZipInfo(f"{name}/{path.name}", EPOCH)
+                archive.writestr(entry, path.read_bytes(), PACKED)
+    (folder / ARCHIVE).write_bytes(packed.getvalue())

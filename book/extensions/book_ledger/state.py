@@ -1,0 +1,183 @@
+"""The state of the evidence, from the ledger alone: ``{evidence} VIEW``, ``{evidence-number}``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from .bars import count_bars, verdict_bars
+from .boxes import LedgerDirective, claim_link
+from .evidence import DECIDED, VERDICTS
+from .ledger import Row
+from .markup import badge, figure, joined, link, tag
+from .summary import MARGINS, TIGHTNESS, Bound, Summary, binned, least_margin
+
+LOGGER = logging.getLogger(__name__)
+LISTED = 12  # bounds in a table
+
+
+class EvidenceDirective(LedgerDirective):
+    """``{evidence} VIEW``: one table or figure of the page on the state of the evidence."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Make the view; an unknown one is an error."""
+        self.depend()
+        views = {
+            "verdicts": self._verdicts,
+            "margins": self._margins,
+            "kinds": self._kinds,
+            "tightness": self._tightness,
+            "attained": self._attained,
+            "tightest": self._tightest,
+            "loosest": self._loosest,
+            "out-of-reach": self._unreachable,
+        }
+        self.summary = Summary(self.ledger)
+        name = directives.choice(self.arguments[0], tuple(views))
+        return [views[name]()]
+
+    def _verdicts(self) -> nodes.Node:
+        ledger = self.ledger
+        lines = [(p.cited, p.key) for p in ledger.inventory.papers.values()] + [
+            ("All papers", None)
+        ]
+        lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
+        shown = [v for v in VERDICTS if v in DECIDED or any(ledger.count(v, k) for _, k in lines)]
+        rows = (
+            [name, *(str(ledger.count(v, key)) for v in shown), str(ledger.count(source=key))]
+            for name, key in lines
+        )
+        heads = ["Source", *(badge(verdict) for verdict in shown), "all"]
+        table = _table("Claims by source and verdict", heads, rows)
+        return tag("div", verdict_bars(ledger), table)
+
+    def _margins(self) -> nodes.Node:
+        counts = binned(self.summary.least_margins, MARGINS)
+        caption = "How clearly the narrowest control of each check was rejected"
+        return count_bars(caption, "Ratio of the narrowest control", counts, "Checks")
+
+    def _kinds(self) -> nodes.Node:
+        rows = []
+        for kind, found in self.summary.kinds.items():
+            margins = [least_margin(check) for _, check in found if check["controls"]]
+            claims = len({row.claim.id for row, _ in found})
+            controls = sum(len(check["controls"]) for _, check in found)
+            numbers = (str(len(found)), str(claims), str(controls), figure(median(margins)))
+            rows.append([kind, *numbers])
+        heads = ["Kind", "Checks", "Claims", "Controls", "Median ratio of the narrowest control"]
+        return _table("Kinds of evidence", heads, rows)
+
+    def _tightness(self) -> nodes.Node:
+        counts = binned((b.tightness for b in self.summary.bounds), TIGHTNESS)
+        caption = "How loose each bound is where it is tightest"
+        return count_bars(caption, "Bound over measured quantity", counts, "Bounds")
+
+    def _attained(self) -> nodes.Node:
+        found: dict[str, dict[str, Row]] = {}
+        for bound in self.summary.bounds:
+            if bound.tightness <= TIGHTNESS[0]:
+                claim = bound.row.claim
+                found.setdefault(claim.paper, {}).setdefault(claim.id, bound.row)
+        papers = self.ledger.inventory.papers
+        items = (
+            tag(
+                "li",
+                f"{papers[key].cited}: ",
+                *joined(claim_link(row.claim) for row in found[key].values()),
+                ".",
+            )
+            for key in papers
+            if key in found
+        )
+        return tag("ul", *items)
+
+    def _tightest(self) -> nodes.Node:
+        above = [b for b in self.summary.bounds if b.tightness > TIGHTNESS[0]]
+        return self._bounds("The tightest bounds that are not attained", above)
+
+    def _loosest(self) -> nodes.Node:
+        return self._bounds("The loosest bounds", self.summary.bounds[::-1])
+
+    def _bounds(self, caption: str, bounds: Iterable[Bound]) -> nodes.Node:
+        first: dict[str, Bound] = {}
+        seen: set[tuple[str, float]] = set()  # two claims may rest on the same check
+        for bound in bounds:
+            same = bound.check["name"], bound.tightness
+            if same not in seen:
+                first.setdefault(bound.row.claim.id, bound)
+            seen.add(same)
+        papers = self.ledger.inventory.papers
+        rows = (
+            [
+                tag(
+                    "span",
+                    claim_link(bound.row.claim),
+                    tag("span", papers[bound.row.claim.paper].cited, class_="ledger-source"),
+                ),
+                link(f"verdict:{bound.row.claim.id}", bound.check["name"]),
+                figure(bound.tightness, 4),
+                bound.at,
+            ]
+            for bound in list(first.values())[:LISTED]
+        )
+        return _table(caption, ["Claim", "Check", "Tightness", "Where"], rows)
+
+    def _unreachable(self) -> nodes.Node:
+        papers = self.ledger.inventory.papers
+        items = []
+        for row in self.summary.unreachable:
+            assert row.decision is not None
+            claim, reason = row.claim, str(row.decision.record["reason"]).rstrip(".")
+            tested = joined(tag("em", check["name"]) for check in row.decision.checks)
+            words = f", {papers[claim.paper].cited}: {reason[0].lower()}{reason[1:]}."
+            text = [" What could be tested: ", *tested, "."] if tested else []
+            items.append(tag("li", claim_link(claim), words, *text))
+        return tag("ul", *items) if items else tag("p", "Nothing is out of reach.")
+
+
+def _table(
+    caption: str, heads: Iterable[nodes.Node | str], rows: Iterable[list[nodes.Node | str]]
+) -> nodes.Node:
+    """A table whose first column names the line."""
+    head = tag("tr", *(tag("th", words, scope="col") for words in heads))
+    body = (
+        tag("tr", tag("th", row[0], scope="row"), *(tag("td", c) for c in row[1:])) for row in rows
+    )
+    table = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", head),
+        tag("tbody", *body),
+        class_="evidence-table",
+    )
+    return tag(
+        "div", table, class_="ledger ledger-scroll", role="region", tabindex="0", aria_label=caption
+    )
+
+
+class NumberRole(SphinxRole):
+    """``{evidence-number}`checks```: a number of the summary, see :meth:`Summary.number`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Make the number; an unknown name is a warning."""
+        value = Summary(self.env.app.book_ledger).number(self.text)  # type: ignore[attr-defined]
+        if value is None:
+            where = self.get_location()
+            LOGGER.warning(
+                "no number %r in the evidence", self.text, location=where, type="book_ledger"
+            )
+        return [nodes.Text(str(value))], []
+
+
+def register(app: Sphinx) -> None:
+    """Add the directive and the role."""
+    app.add_directive("evidence", EvidenceDirective)
+    app.add_role("evidence-number", NumberRole())

@@ -1,0 +1,80 @@
+r"""What other published accountants report for Poisson sampling, add-or-remove neighbours.
+
+Only the Renyi accountants are guarantees. The central limit is an approximation, and the closed
+formula :math:`\varepsilon = q\sqrt{k\ln(1/\delta)}/\sigma` is the moments theorem with its constant
+set to one, which is too small in general.
+"""
+
+from collections.abc import Callable
+from math import exp, expm1, log, sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..accounting import gaussian_epsilon, rdp_to_epsilon, subsampled_gaussian_rdp
+
+_ALL = 1 + np.geomspace(0.02, 1000, 120)
+_WHOLE = np.arange(2.0, 65.0)
+
+Accountant = Callable[[float, float, int, float], float]
+
+
+def renyi_tight(noise: float, q: float, steps: int, delta: float) -> float:
+    """Return epsilon by Renyi divergences of fractional orders and the tight conversion."""
+    return _renyi(noise, q, steps, delta, _ALL, "tight")
+
+
+def renyi_classical(noise: float, q: float, steps: int, delta: float) -> float:
+    """Return epsilon by whole orders from 2 to 64 and the classical conversion."""
+    return _renyi(noise, q, steps, delta, _WHOLE, "mironov")
+
+
+def central_limit(noise: float, q: float, steps: int, delta: float) -> float:
+    """Return epsilon of the Gaussian limit of many steps: an approximation, not a bound."""
+    mu = q * sqrt(steps * expm1(min(noise**-2, 700.0)))
+    return float(gaussian_epsilon(mu=mu, delta=delta))
+
+
+def moments_formula(noise: float, q: float, steps: int, delta: float) -> float:
+    """Return the closed formula with constant one (claim anon2025.thm3.1): not a bound."""
+    return q * sqrt(steps * log(1 / delta)) / noise
+
+
+ACCOUNTANTS: dict[str, Accountant] = {
+    "Renyi, all orders, tight": renyi_tight,
+    "Renyi, whole orders, classical": renyi_classical,
+    "central limit (no bound)": central_limit,
+    "closed formula (no bound)": moments_formula,
+}
+
+
+def multiplier(
+    accountant: Accountant, *, epsilon: float, q: float, steps: int, delta: float, near: float
+) -> float:
+    """Return the noise multiplier at which an accountant reports epsilon, searched around `near`.
+
+    Raises ArithmeticError if it lies more than a factor of about 400 away.
+    """
+
+    def excess(log_noise: float) -> float:
+        return accountant(exp(log_noise), q, steps, delta) - epsilon
+
+    low = high = log(near)
+    while excess(low) < 0:
+        low -= 0.5
+        if low < log(near) - 6:
+            raise ArithmeticError("the accountant asks for next to no noise")
+    while excess(high) > 0:
+        high += 0.5
+        if high > log(near) + 6:
+            raise ArithmeticError("the accountant does not reach epsilon")
+    return float(exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def _renyi(
+    noise: float, q: float, steps: int, delta: float, orders: np.ndarray, conversion: str
+) -> float:
+    rdp = subsampled_gaussian_rdp(
+        noise_multiplier=noise, sampling_probability=q, steps=steps, orders=orders
+    )
+    return float(rdp_to_epsilon(orders=orders, rdp=rdp, delta=delta, conversion=conversion))

@@ -1,0 +1,166 @@
+"""Which clip norm, step and schedule for least squares in one private pass."""
+
+from math import sqrt
+from typing import Any
+
+from ..accounting import gaussian_noise_multiplier
+from ..arguments import fraction, one_of, positive, whole
+from ..dynamics import Tuning, clipping_factors, tune_one_pass
+from ..problems import InverseTimeDecay
+from .answers import Answer, Refusal
+from .refusals import visible_delta
+
+_CHAPTERS = ("one_pass", "clipped_diffusion", "rates", "clipping_and_schedule")
+
+
+def plan_one_pass(
+    *,
+    samples: int,
+    dimension: int,
+    epsilon: float,
+    delta: float,
+    label_std: float,
+    initial_risk: float,
+    exponent: float | None = None,
+    features: str = "gaussian",
+) -> Answer | Refusal:
+    r"""Tune clip norm, step and schedule of one-pass DP-SGD for least squares.
+
+    Parameters
+    ----------
+    samples, dimension : int
+        n and d.
+    epsilon, delta : float
+        The budget of the released last iterate, one record replaced.
+    label_std : float
+        :math:`\zeta`, standard deviation of the label noise; positive. Taken as public.
+    initial_risk : float
+        :math:`R_0`, excess risk of the start, with the factor 1/2; positive. Taken as public.
+    exponent : float, optional
+        :math:`\alpha` of a schedule :math:`\tilde\eta_0(1-t)^\alpha`; by default inverse time.
+    features : {"gaussian", "other"}
+        "other" is refused: clipping then has a bias that the theory does not see.
+
+    Returns
+    -------
+    Answer or Refusal
+        The value is the clip norm :math:`C = c\sqrt d`. Among the numbers: the excess risk to
+        expect, that of least squares without privacy, and what it would cost to hardly clip
+        (c at three label standard deviations, step tuned again).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> reply = plan_one_pass(
+    ...     samples=2000, dimension=100, epsilon=8.0, delta=1e-5, label_std=0.5,
+    ...     initial_risk=0.5, exponent=0.5,
+    ... )
+    >>> round(reply.numbers["clip constant c"], 2)
+    0.45
+    """
+    n, d = whole("samples", samples, 2), whole("dimension", dimension, 1)
+    epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
+    zeta, start = positive("label_std", label_std), positive("initial_risk", initial_risk)
+    question = f"How to clip and step, in one pass over n = {n} records of d = {d} features?"
+    mu = 1 / float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+    rho, gamma = mu**2 / 2, d / n
+    known = {"rho": rho, "gamma = d/n": gamma, "gamma^2/rho": gamma**2 / rho}
+    refusal = visible_delta(question, delta, n) or _outside(
+        question, one_of("features", features, ("gaussian", "other")), gamma, d, known
+    )
+    if refusal is not None:
+        return refusal
+    setting: dict[str, Any] = {
+        "initial_risk": start,
+        "aspect_ratio": gamma,
+        "label_variance": zeta**2,
+        "rho": rho,
+    }
+    best = tune_one_pass(exponent, **setting)
+    risk, clip = float(best.risk), float(best.clip_constant)
+    if risk > start / 2:
+        return Refusal(
+            question,
+            f"the best schedule leaves {risk / start:.0%} of the excess risk of the start: the "
+            "noise outweighs the data",
+            "ask for more records, fewer features or a larger epsilon; do not train",
+            {**known, "expected excess risk": risk},
+            ("bombari2025.prop4.3", "bombari2025.thm3"),
+            _CHAPTERS,
+        )
+    loose = float(tune_one_pass(0.5, clip_constant=3 * zeta, **setting).risk)
+    tight = risk if exponent == 0.5 else float(tune_one_pass(0.5, **setting).risk)
+    free = zeta**2 / 2 * d / (n - d - 1)
+    schedule, numbers = _schedule(best)
+    ratio = clip / zeta
+    return Answer(
+        question,
+        f"Clip every gradient at C = {clip * sqrt(d):.4g} (c = {clip:.3g}, {ratio:.2g} label "
+        f"standard deviations), step {schedule}/n in time t = k/n; expect an excess risk of "
+        f"{risk:.3g}, {risk / free:.3g} times that of least squares without privacy.",
+        clip * sqrt(d),
+        "one pass in a fixed order, only the last iterate released, one record replaced, optimal "
+        "noise schedule, exact Gaussian accounting; whitened Gaussian features, independent label "
+        "noise; label noise and initial risk public",
+        {
+            **known,
+            "clip constant c": clip,
+            "clip ratio c/zeta": ratio,
+            "share of residuals kept at the end": float(clipping_factors(ratio).descent_factor),
+            **numbers,
+            "expected excess risk": risk,
+            "least squares, no privacy": free,
+            "hardly clipping costs a factor": loose / tight,
+        },
+        ("bombari2025.prop4.1", "bombari2025.eq4.2", "bombari2025.prop4.3", "bombari2025.thm3"),
+        _CHAPTERS,
+    )
+
+
+def _schedule(best: Tuning) -> tuple[str, dict[str, float]]:
+    """Return the step size in words and its parameters."""
+    if isinstance(best.schedule, InverseTimeDecay):
+        s, q = float(best.schedule.scale), float(best.schedule.offset)
+        return f"{s:.4g}/(t + {q:.3g})", {"schedule scale": s, "schedule offset": q}
+    first, power = float(best.schedule.initial), float(best.schedule.exponent)
+    return f"{first:.4g} (1 - t)^{power:g}", {"first step": first}
+
+
+def _outside(
+    question: str, features: str, gamma: float, d: int, known: dict[str, float]
+) -> Refusal | None:
+    if features == "other":
+        return Refusal(
+            question,
+            "the equations are for Gaussian features and residuals that do not depend on them; "
+            "elsewhere clipped descent settles at the minimiser of another loss, at a distance "
+            "that no amount of data removes",
+            "take the calculator's clip norm as a lower limit, and clip less as n/d grows",
+            known,
+            ("bombari2025.ass1",),
+            _CHAPTERS,
+        )
+    if gamma > 0.5:
+        return Refusal(
+            question,
+            f"d/n = {gamma:.2g}: one pass over fewer than two records a parameter was never "
+            "checked, and the private noise grows as d squared",
+            "reduce the dimension by public means, or collect more records",
+            known,
+            ("bombari2025.thm1",),
+            _CHAPTERS,
+        )
+    if d < 10:
+        return Refusal(
+            question,
+            f"d = {d}: the equation is a limit of many features; it was checked from d = 10 on",
+            "use output perturbation or noisy sufficient statistics in so few dimensions",
+            known,
+            ("bombari2025.thm1",),
+            _CHAPTERS,
+        )
+    return None

@@ -1,0 +1,202 @@
+r"""Which optimiser at which privacy: DP-SGD against DP-SignSGD or DP-Adam at given steps.
+
+With S the standard deviation of a coordinate of the private gradient and :math:`\rho` the ratio of
+the rival's step to that of DP-SGD, the plateaus on a quadratic cross at
+:math:`S = \sqrt{\pi/2}\,\rho` for the sign and at :math:`S=\rho` for Adam, the speeds at
+:math:`\sqrt{2/\pi}\,\rho` and :math:`\rho`. In the clipped phase both plateaus carry the factor
+:math:`K_1 = \max\{1, G/C\}`, :math:`G=\sigma_\gamma\sqrt d`, which leaves the crossing where it is.
+"""
+
+from math import pi, sqrt
+
+from ..adaptive import private_gradient_scale, sgd_plateau, sign_plateau
+from ..arguments import nonnegative, one_of, positive, whole
+from .answers import Answer, Refusal
+
+_PRICE = {"sign": sqrt(pi / 2), "adam": 1.0}
+_NAMES = {"sign": "DP-SignSGD", "adam": "DP-Adam"}
+_EVIDENCE = ("anon2025.thm4.5", "anon2025.corB.16", "anon2025.eq203")
+
+
+def choose_optimiser(
+    *,
+    noise_multiplier: float,
+    clip_norm: float,
+    batch_size: int,
+    gradient_noise: float,
+    dimension: int,
+    sgd_step: float,
+    rival_step: float,
+    rival: str = "sign",
+    tuned: bool = False,
+    curvature: float | None = None,
+    steps: int | None = None,
+) -> Answer | Refusal:
+    r"""Say which optimiser has the lower plateau at fixed steps.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        :math:`\sigma_{DP}`, positive.
+    clip_norm : float
+        C, positive.
+    batch_size, dimension : int
+        B and d.
+    gradient_noise : float
+        :math:`\sigma_\gamma\ge0`, standard deviation of a coordinate of one record's gradient.
+    sgd_step, rival_step : float
+        Learning rates that would be used, positive.
+    rival : {"sign", "adam"}
+    tuned : bool
+        Whether the steps are tuned anew at each privacy. Then it refuses.
+    curvature : float, optional
+        :math:`\lambda > 0` of the flattest direction that matters; with `steps` it tells whether
+        the plateau is reached, and whether the rival's steps are small.
+    steps : int, optional
+        Length of the run.
+
+    Returns
+    -------
+    Answer or Refusal
+        The value is the plateau of the rival over that of DP-SGD.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> settings = {
+    ...     "clip_norm": 50.0, "batch_size": 100, "gradient_noise": 1.0, "dimension": 100,
+    ...     "sgd_step": 0.01, "rival_step": 0.01,
+    ... }
+    >>> for noise in (1.0, 2.0, 4.0):
+    ...     print(noise, round(choose_optimiser(noise_multiplier=noise, **settings).value, 3))
+    1.0 2.458
+    2.0 1.247
+    4.0 0.626
+    """
+    noise = positive("noise_multiplier", noise_multiplier)
+    clip, spread = positive("clip_norm", clip_norm), nonnegative("gradient_noise", gradient_noise)
+    batch, d = whole("batch_size", batch_size, 1), whole("dimension", dimension, 1)
+    eta, other = positive("sgd_step", sgd_step), positive("rival_step", rival_step)
+    name = _NAMES[one_of("rival", rival, tuple(_NAMES))]
+    question = f"DP-SGD with step {eta:g}, or {name} with step {other:g}?"
+    length = spread * sqrt(d)
+    phase = 2 if clip >= 3 * length else 1 if clip <= length / 3 else 0
+    known = {"C / G": clip / length if length else float("inf")}
+    if tuned:
+        return _tuned(question, name, rival, noise, clip, batch, eta)
+    if phase == 0:
+        return Refusal(
+            question,
+            f"C is {clip / length:.2g} times the length G of a record's noise: some gradients are "
+            "clipped and some are not, and the plateaus are known for either extreme only",
+            "move C by a factor of three, or compute the clipped moments",
+            known,
+            ("anon2025.assB.2", "anon2025.remB.2"),
+            ("stochastic_differential_equations", "speed_and_plateau"),
+        )
+    scale = private_gradient_scale(
+        spread, batch, clip, noise, clipped_dimension=d if phase == 1 else None
+    )
+    contraction = 1.0 if phase == 2 else clip / length
+    ratio, price = other / eta, _PRICE[rival]
+    plateaus = (
+        float(sgd_plateau(eta, scale, contraction)),
+        float(sign_plateau(other, scale, contraction)) * price / sqrt(pi / 2),
+    )
+    quotient = plateaus[1] / plateaus[0]
+    numbers = {
+        **known,
+        "S": scale,
+        "plateaus cross at S": price * ratio,
+        "speeds cross at S": ratio / price,
+        "plateau of DP-SGD": plateaus[0],
+        f"plateau of {name}": plateaus[1],
+        "K_1 = max(1, G/C)": 1 / contraction,
+    }
+    refusal = _unsettled(question, name, numbers, curvature, steps, eta, other, price)
+    if refusal is not None:
+        return refusal
+    winner, loser = (name, "DP-SGD") if quotient < 1 else ("DP-SGD", name)
+    faster = name if scale < ratio / price else "DP-SGD"
+    return Answer(
+        question,
+        f"{winner}: its plateau is {max(quotient, 1 / quotient):.3g} times lower than that of "
+        f"{loser}; {faster} gets there faster (S = {scale:.3g}, plateaus cross at "
+        f"{price * ratio:.3g}).",
+        quotient,
+        f"mean training loss at stationarity near a quadratic minimum, phase {phase} "
+        f"({'nothing' if phase == 2 else 'everything'} clipped), isotropic noise, fixed steps "
+        "with rate times curvature well below S; nothing about privacy enters but the noise",
+        numbers,
+        _EVIDENCE,
+        ("which_optimiser", "speed_and_plateau"),
+    )
+
+
+def _unsettled(
+    question: str,
+    name: str,
+    numbers: dict[str, float],
+    curvature: float | None,
+    steps: int | None,
+    eta: float,
+    other: float,
+    price: float,
+) -> Refusal | None:
+    """Refuse where the steps are large, or too few to reach the plateau."""
+    if curvature is None:
+        return None
+    lam, scale = positive("curvature", curvature), numbers["S"]
+    contraction = 1 / numbers["K_1 = max(1, G/C)"]
+    size = {"DP-SGD": eta * lam, name: other * lam / scale}
+    if max(size.values()) > 0.3:
+        return Refusal(
+            question,
+            f"a step times the curvature is {max(size.values()):.2g} in units of the noise: the "
+            "linear laws of the plateau are off by more than a tenth",
+            "use the exact stationary laws of the adaptive room",
+            {**numbers, **{f"relative step of {k}": v for k, v in size.items()}},
+            ("anon2025.thmB.15",),
+            ("stationary_laws",),
+        )
+    if steps is None:
+        return None
+    rates = {"DP-SGD": eta * lam * contraction, name: other * lam * contraction / (price * scale)}
+    slow = min(rates, key=lambda key: rates[key])
+    passed = whole("steps", steps, 1) * rates[slow]
+    if passed < 3:
+        return Refusal(
+            question,
+            f"{slow} runs for {passed:.2g} of its own decay times only: the plateau is not "
+            "reached, and at a finite horizon the order can be the reverse",
+            "run longer, or compare the exact moments at the horizon",
+            {**numbers, "decay times": passed},
+            ("anon2025.thm4.6", "anon2025.thm4.7"),
+            ("which_optimiser",),
+        )
+    return None
+
+
+def _tuned(
+    question: str, name: str, rival: str, noise: float, clip: float, batch: int, eta: float
+) -> Refusal:
+    price = _PRICE[rival] ** 2
+    return Refusal(
+        question,
+        "with steps tuned at each privacy the theory ranks by what is minimised: for the average "
+        "gradient the rival's best step is the portable one, for the last iterate that of DP-SGD; "
+        f"at equal speed the plateau of {name} is {price:.3g} times that of DP-SGD at every "
+        "privacy",
+        "run DP-SGD with the step eta' B / (C noise), which is portable, tune eta' once, and pay "
+        "for the tuning",
+        {
+            "price of the rival at equal speed": price,
+            "eta' of this step": eta * clip * noise / batch,
+        },
+        ("anon2025.thm4.6", "anon2025.thm4.7"),
+        ("which_optimiser", "private_training"),
+    )

@@ -1,0 +1,196 @@
+"""What epsilon a recipe really buys."""
+
+from typing import Any
+
+from ..accounting import Bracket, subsampled_gaussian_epsilon
+from ..arguments import fraction, nonnegative, one_of, whole
+from .answers import Answer, Refusal
+from .batches import RELATIONS, fixed_size_epsilon, shuffled_epsilon
+from .noise import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS
+from .recipes import Recipe
+from .refusals import unknown_batches, visible_delta
+
+
+def spent_epsilon(
+    *,
+    noise_multiplier: float,
+    batch_size: int,
+    samples: int,
+    steps: int,
+    delta: float,
+    sampling: str = "poisson",
+    relation: str = "add_remove",
+    clipped: bool = True,
+    runs: int = 1,
+) -> Answer | Refusal:
+    """Compute the epsilon of a run from what was really done.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Noise standard deviation on the clipped sum over the clip norm; nonnegative.
+    batch_size, samples, steps, delta, sampling, relation
+        As in `required_noise`.
+    clipped : bool
+        Whether every record's gradient is clipped. Without it there is no epsilon.
+    runs : int
+        Number of trainings on the same data whose results were looked at; all are paid for.
+
+    Returns
+    -------
+    Answer or Refusal
+        The value is an epsilon that is guaranteed. It is exact for Poisson sampling; for other
+        batches "at least" and "at most" among the numbers enclose the truth. Where they are more
+        than a factor four apart nothing useful is known, and the recipe is refused, with both.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> recipe = {"noise_multiplier": 1.0, "batch_size": 500, "samples": 50_000, "steps": 3000}
+    >>> round(spent_epsilon(delta=1e-6, **recipe).value, 3)
+    3.625
+    >>> spent_epsilon(delta=1e-6, sampling="shuffled", **recipe).refused
+    True
+    """
+    noise = nonnegative("noise_multiplier", noise_multiplier)
+    delta, n = fraction("delta", delta), whole("samples", samples, 2)
+    batch = whole("batch_size", batch_size, 1)
+    if batch > n:
+        raise ValueError(f"batch_size must be at most samples = {n}, got {batch_size}")
+    total = whole("steps", steps, 1) * whole("runs", runs, 1)
+    one_of("sampling", sampling, SAMPLINGS)
+    one_of("relation", relation, RELATIONS)
+    question = f"Which epsilon, at delta = {delta:g}, does noise {noise:g} buy?"
+    refusal = _hopeless(question, noise, clipped) or visible_delta(question, delta, n)
+    if refusal is not None:
+        return refusal
+    settings: dict[str, Any] = {
+        "noise_multiplier": noise,
+        "batch_size": batch,
+        "samples": n,
+        "steps": total,
+        "delta": delta,
+        "relation": relation,
+    }
+    if sampling == "unknown":
+        return unknown_batches(question, _every_scheme(settings))
+    scheme = "poisson" if batch == n else sampling
+    try:
+        bracket = _bracket(settings, scheme)
+    except ArithmeticError as error:
+        return Refusal(
+            question,
+            f"the accountant does not reach its accuracy: {error}",
+            "use Renyi accounting, which is valid and looser",
+            {},
+            ("anon2025.thm3.1",),
+            ("accounting",),
+        )
+    low, high = float(bracket.lower), float(bracket.upper)
+    numbers = {} if low == high else {"at least": low, "at most": high}
+    regime = (
+        f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
+        f"{NEIGHBOURS[relation]}; all {total} sums released"
+    )
+    if high > 4 * low:
+        return Refusal(
+            question,
+            f"only bounds are known for {sampling} batches, here from {low:.3g} to {high:.3g}",
+            f"quote {high:.3g}, which is guaranteed, or draw Poisson samples",
+            numbers,
+            EVIDENCE[scheme],
+            CHAPTERS[scheme],
+        )
+    return Answer(
+        question,
+        f"epsilon = {high:.4g}, exactly."
+        if low == high
+        else f"epsilon = {high:.4g} is guaranteed, and no value below {low:.4g} is true.",
+        high,
+        regime,
+        numbers,
+        EVIDENCE[scheme],
+        CHAPTERS[scheme],
+    )
+
+
+def recipe_epsilon(
+    recipe: Recipe, *, sampling: str | None = None, relation: str = "add_remove"
+) -> Answer | Refusal:
+    """Compute the epsilon of a published recipe.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    sampling : str, optional
+        By default the way in which its batches were drawn; any of `required_noise`.
+    relation : {"add_remove", "replace"}
+
+    Returns
+    -------
+    Answer or Refusal
+        As `spent_epsilon`.
+
+    Examples
+    --------
+    >>> from dpdynamics.desk import PUBLISHED
+    >>> first = PUBLISHED[0]
+    >>> print(first.reported, round(recipe_epsilon(first, sampling="poisson").value, 3))
+    1.26 0.947
+    """
+    return spent_epsilon(
+        noise_multiplier=recipe.noise_multiplier,
+        batch_size=recipe.batch_size,
+        samples=recipe.samples,
+        steps=recipe.steps,
+        delta=recipe.delta,
+        sampling=recipe.drawn if sampling is None else sampling,
+        relation=relation,
+        clipped=recipe.clipped,
+    )
+
+
+def _bracket(settings: dict[str, Any], sampling: str) -> Bracket:
+    if sampling == "fixed":
+        return fixed_size_epsilon(**settings)
+    if sampling == "shuffled":
+        return shuffled_epsilon(**settings)
+    rest = {k: settings[k] for k in ("noise_multiplier", "steps", "delta", "relation")}
+    value = subsampled_gaussian_epsilon(
+        sampling_probability=settings["batch_size"] / settings["samples"], **rest
+    )
+    return Bracket(float(value), float(value))
+
+
+def _every_scheme(settings: dict[str, Any]) -> dict[str, float]:
+    """Return the guaranteed epsilon under every scheme, where there is one."""
+    known = {}
+    for name in ("poisson", "fixed", "shuffled"):
+        try:
+            known[f"if {name}: at most"] = float(_bracket(settings, name).upper)
+        except (ArithmeticError, ValueError):
+            continue
+    return known
+
+
+def _hopeless(question: str, noise: float, clipped: bool) -> Refusal | None:
+    if not clipped:
+        return Refusal(
+            question,
+            "without clipping one record can move the sum by any amount: no epsilon is finite, "
+            "whatever the noise. A divergence of observed pairs is not differential privacy",
+            "clip every record's gradient at C: then one step costs mu = C / (noise std), twice "
+            "that for a replaced record",
+            {},
+            ("lin2025.fig3b", "lin2025.thm4.3"),
+            ("with_or_without_clipping", "one_record"),
+        )
+    if noise == 0:
+        return Refusal(
+            question, "without noise no epsilon is finite", "add noise", {}, (), ("accounting",)
+        )
+    return None

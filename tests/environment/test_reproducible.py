@@ -1,0 +1,47 @@
+"""The comparison of two builds can fail, and its list of exceptions has reasons.
+
+``make reproducible`` builds the whole book twice; here two folders are compared, and the pages of
+the small book of tests/site are built twice (``tests/site/test_small_book.py``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reproducible import LISTED, differences, exceptions, judge
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """Two equal folders."""
+    pair = tmp_path / "one", tmp_path / "two"
+    for folder in pair:
+        (folder / "deep").mkdir(parents=True)
+        (folder / "index.html").write_text("same")
+        (folder / "deep" / "page.html").write_text("same")
+    return pair
+
+
+def test_equal_folders_do_not_differ(folders: tuple[Path, Path]) -> None:
+    assert differences(*folders) == []
+
+
+def test_a_changed_byte_and_a_lost_file_are_found(folders: tuple[Path, Path]) -> None:
+    (folders[0] / "deep" / "page.html").write_text("some")
+    (folders[1] / "more.html").write_text("")
+    assert differences(*folders) == ["deep/page.html", "more.html"]
+
+
+def test_the_list_is_exact() -> None:
+    listed = {"*.pickle": "holds times"}
+    assert judge(["a.pickle"], listed) == []
+    assert judge(["a.pickle", "a.html"], listed) == ["differs: a.html"]
+    assert judge([], listed) == ["listed, but does not differ: *.pickle"]
+
+
+def test_every_exception_has_a_reason() -> None:
+    assert all(len(reason) > 10 for reason in exceptions(LISTED.read_text("utf-8")).values())
+    with pytest.raises(ValueError, match="a reason is needed"):
+        exceptions("*.html:\n")

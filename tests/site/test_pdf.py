@@ -1,0 +1,243 @@
+"""The book on paper: a handful of its pages printed and checked, and each check seen to fail.
+
+``make pdf`` prints the whole book and runs the same checks on it (``tools/paper/check.py``).
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject
+
+import pdf
+from nb.layout import ROOT
+from paper.assemble import book_pages
+from paper.check import check, outline, tagged, wanted
+from paper.typeset import Press
+
+# Explorer, ledger, graph, wide tables, references.
+HANDFUL = {
+    "book/index",
+    "book/notation",
+    "book/ledger",
+    "book/graph",
+    "notebooks/least_squares/risk_curve",
+    "book/bibliography",
+}
+PICTURE = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='90' height='60'%3E"
+    "%3Crect width='90' height='60'/%3E%3C/svg%3E"
+)
+FIGURE = (
+    f'<figure id="fig-a"><img alt="A black box." src="{PICTURE}"><figcaption><p><span '
+    'class="caption-number">Fig. 1.1 </span>A box.</p></figcaption></figure>'
+)
+SECTION = '<section id="more"><h2>More of it</h2><p>Text.</p></section>'
+FOLDED = (
+    '<details class="hide"><summary><p>Code: a sum</p></summary><div class="highlight"><pre>'
+    'label = r"$\\frac{1}{2}$"</pre></div></details>'
+)
+PAGES = {"book/index": "", "notebooks/part/chapter": "Part I: First"}
+INDEX = '<h1>Small</h1><p>See <a href="../notebooks/part/chapter.html#more">more</a>.</p>'
+CHAPTER = (
+    '<h1>Chapter</h1><p>Let <span class="math notranslate">\\(x^2\\)</span>'
+    ' and <a href="#more">more</a>.</p>'
+    f"{FIGURE}{SECTION}{FOLDED}"
+)
+
+
+@pytest.fixture
+def press(browser):
+    """What prints, with the browser of the tests."""
+    return Press(browser)
+
+
+@pytest.fixture(scope="module")
+def handful(site, browser, tmp_path_factory):
+    """The handful's pages, its PDF, and what the browser found at fault."""
+    pages = [entry for entry in book_pages(ROOT) if entry[0] in HANDFUL]
+    assert len(pages) == len(HANDFUL)
+    path = tmp_path_factory.mktemp("pdf") / "handful.pdf"
+    return pages, path, pdf.make(site, pages, path, Press(browser))
+
+
+def test_a_handful_of_pages_is_printed_without_fault(handful, site):
+    pages, path, faults = handful
+    assert faults == []
+    assert check(path, site, pages) == []
+
+
+def test_the_handful_holds_what_the_site_holds(handful, site):
+    """The check has something to compare: bookmarks, figures, formulas as pictures with TeX."""
+    pages, path, _ = handful
+    target = wanted(site, pages)
+    with PdfReader(path) as reader:
+        assert len(list(outline(reader))) > len(target.headings) > 15
+        assert tagged(reader, "/Figure") == target.pictures
+        assert tagged(reader, "/Formula").total() >= target.formulas > 400
+        assert sum(target.pictures.values()) >= 3
+        assert sum(target.captions.values()) >= 3
+        assert len(reader.pages) > 60
+
+
+def test_the_explorer_is_a_figure_with_its_table(handful):
+    _, path, _ = handful
+    with PdfReader(path) as reader:
+        page = next(n for _, title, n in outline(reader) if title.endswith("Play"))
+        text = "".join(reader.pages[k].extract_text() for k in range(page - 1, page + 2))
+    for words in ("Shown: ", "All values as a table", "stability limit", "Fig. 8.3"):
+        assert words in text
+
+
+def test_two_prints_are_equal(press, site, tmp_path):
+    """Apart from nothing: times and identifiers are taken out."""
+    pages = [("book/index", ""), ("book/bibliography", "Back matter")]
+    for name in ("a.pdf", "b.pdf"):
+        assert pdf.make(site, pages, tmp_path / name, press) == []
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
+# ------------------------------------------------------------------------------ planted faults
+
+
+def write(site: Path, folder: Path, chapter: str) -> Path:
+    """Write a site of two pages, with the style and the MathJax of the book's."""
+    template = (site / "book" / "index.html").read_text("utf-8")
+    begin, end = template.index("<article "), template.index("</article>")
+    for page, content in zip(PAGES, (INDEX, chapter), strict=True):
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        section = '<section id="top" class="tex2jax_ignore mathjax_ignore">'
+        article = f'<article class="bd-article">{section}{content}</section>'
+        text = template[:begin] + article + template[end:]
+        text = text.replace("../_static", "../" * page.count("/") + "_static")
+        (folder / f"{page}.html").write_text(text, "utf-8")
+    (folder / "_static").symlink_to(site / "_static")
+    return folder
+
+
+@pytest.fixture
+def small(site, press, tmp_path):
+    """Function that writes a site of two pages and prints it.
+
+    Returns the site's folder, its PDF and what the browser found at fault.
+    """
+
+    def build(chapter: str = CHAPTER) -> tuple[Path, Path, list[str]]:
+        folder, path = write(site, tmp_path / "s", chapter), tmp_path / "small.pdf"
+        return folder, path, pdf.make(folder, list(PAGES.items()), path, press)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def good(site, browser, tmp_path_factory):
+    """Folder of a site of two pages, and its PDF."""
+    folder = tmp_path_factory.mktemp("good")
+    write(site, folder / "s", CHAPTER)
+    assert pdf.make(folder / "s", list(PAGES.items()), folder / "s.pdf", Press(browser)) == []
+    return folder / "s", folder / "s.pdf"
+
+
+def test_a_small_book_is_printed_without_fault(good):
+    folder, path = good
+    assert check(path, folder, list(PAGES.items())) == []
+    with PdfReader(path) as reader:
+        assert [title for _, title, _ in outline(reader)] == [
+            "Small",
+            "Part I: First",
+            "Chapter",
+            "More of it",
+            "Code and numbers of this chapter",
+        ]
+        code = reader.pages[-1].extract_text()
+        assert r"\frac" in code  # in a listing: no raw formula
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('<span class="math notranslate">\\(x^2\\)</span>', "\\(x^2\\)", "raw formula"),
+        ("Text.", "$$y$$", "raw formula"),
+        ("x^2", "x^2^3", "formula in error"),
+        (PICTURE, "nothing.svg", "no picture"),
+        ("Text.", f"<span style='white-space: nowrap'>{'wide ' * 60}</span>", "over the edge"),
+        ("Text.", f"<span style='white-space: nowrap'>{'wide ' * 60}</span>", "of its size"),
+        ('href="#more"', 'href="file:///x"', "a link out of the book"),
+        ('id="more"', 'id="less"', "a link to nowhere"),
+    ],
+)
+def test_a_fault_of_a_page_is_found(small, old, new, said):
+    assert old in CHAPTER
+    folder, path, faults = small(CHAPTER.replace(old, new))
+    found = faults + check(path, folder, list(PAGES.items()))
+    assert any(said in fault for fault in found), found
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        (FIGURE, ["no figure: A black box.", "no caption: Fig. 1.1"]),
+        (SECTION, ["no bookmark: More of it"]),
+        ('<span class="caption-number">Fig. 1.1 </span>', ["no caption: Fig. 1.1"]),
+    ],
+)
+def test_what_the_print_lost_is_missed(small, good, lost, said):
+    """The print is of a page without it; the site has it."""
+    assert lost in CHAPTER
+    _, path, _ = small(CHAPTER.replace(lost, "").replace('href="#more"', ""))
+    found = check(path, good[0], list(PAGES.items()))
+    assert set(said) <= set(found)
+
+
+def spoil(path: Path, how: str) -> None:
+    """Damage a PDF."""
+    writer = PdfWriter(clone_from=path)
+    root = writer.root_object
+    if how == "outline":
+        del root["/Outlines"]
+    elif how == "one bookmark":
+        part = root["/Outlines"]["/First"]["/Next"]
+        part["/First"][NameObject("/Title")] = part["/Title"]
+    elif how == "tags":
+        del root["/StructTreeRoot"], root["/MarkInfo"]
+    elif how == "language":
+        del root["/Lang"]
+    elif how == "page":
+        writer.insert_blank_page(index=2)
+    elif how == "title":
+        writer.metadata = None
+    writer.write(path)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("outline", ["no bookmark: Chapter", "the printed contents differ"]),
+        ("one bookmark", ["no bookmark: Chapter", "bookmark of nothing"]),
+        ("tags", ["not tagged", "no figure: A black box.", "0 formulas, the site has 1"]),
+        ("language", ["no language"]),
+        ("page", ["its number is", "the printed contents differ"]),
+        ("title", ["no /Title in the metadata"]),
+    ],
+)
+def test_a_damaged_document_is_refused(good, how, said, tmp_path):
+    folder, source = good
+    path = shutil.copy(source, tmp_path / "damaged.pdf")
+    spoil(path, how)
+    found = check(path, folder, list(PAGES.items()))
+    for words in said:
+        assert any(words in fault for fault in found), (words, found)
+
+
+def test_the_command_refuses_an_unknown_page(capsys):
+    with pytest.raises(SystemExit):
+        pdf.main(["check", "--pages", "book/nothing"])
+    assert "not in _toc.yml: book/nothing" in capsys.readouterr().err
+
+
+def test_the_pages_of_the_handful_are_in_the_book():
+    assert {page for page, _ in book_pages(ROOT)} >= HANDFUL
+    assert shutil.which("git") or pdf.git("status") == ""

@@ -1,0 +1,130 @@
+"""The book as one PDF, from the rendered pages in _build/html.
+
+    python tools/pdf.py make            print the book to _build/private-dynamics.pdf and check it
+    python tools/pdf.py check           check it again
+
+The exit status is 1 when the check finds a fault. ``--pages`` names some pages of the book alone,
+as in ``_toc.yml``; ``--site`` and ``--to`` name another folder of pages and another file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import matplotlib
+import yaml
+
+from nb.layout import ROOT
+from paper.assemble import Assembly, Imprint, book_pages
+from paper.check import check
+from paper.finish import finish, printed
+from paper.typeset import Press
+
+SITE = ROOT / "_build" / "html"
+TARGET = ROOT / "_build" / "private-dynamics.pdf"
+SUBTITLE = "Differentially private SGD, theorem by theorem"
+
+
+def git(*arguments: str) -> str:
+    """Answer of git, "" where there is none."""
+    result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def imprint() -> tuple[Imprint, int]:
+    """What the title page says, and the time of the commit in seconds since 1970."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    seconds = int(git("log", "-1", "--format=%ct") or 0)
+    commit = git("rev-parse", "--short=12", "HEAD") or "unknown"
+    changed = " with changes" if git("status", "--porcelain") else ""
+    day = datetime.fromtimestamp(seconds, UTC)
+    date = f"{day.day} {day:%B %Y}"
+    names = config["title"], SUBTITLE, config["author"], project["version"]
+    return Imprint(*names, commit + changed, date), seconds
+
+
+def make(
+    site: Path,
+    pages: list[tuple[str, str]],
+    target: Path,
+    press: Press,
+    say: Callable[[str], None] = lambda words: None,
+) -> list[str]:
+    """Print some pages of a site; return what the browser found at fault."""
+    started = time.perf_counter()
+
+    def tell(words: str) -> None:
+        say(f"{time.perf_counter() - started:6.1f} s  {words}")
+
+    fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    assembly = Assembly(site, pages)
+    names, seconds = imprint()
+    tell(f"{len(pages)} pages of the book joined")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "print.html"
+        front = Path(folder) / "front.pdf"
+        parts, numbers = [front], dict[str, int]()
+        source.write_text(assembly.front(names, fonts), "utf-8")
+        press.print(source, front, 0)
+        first = before = printed(front)[0]
+        for chapter in assembly.chapters:
+            part = Path(folder) / f"{len(parts)}.pdf"
+            parts.append(part)
+            source.write_text(assembly.chapter(chapter, fonts), "utf-8")
+            press.print(source, part, before)
+            count, places = printed(part)
+            numbers |= {name: page + before for name, page in places.items()}
+            before += count
+            tell(f"{before:5} pages, with {chapter.page}")
+        source.write_text(assembly.front(names, fonts), "utf-8")
+        press.print(source, front, 0, numbers)
+        if printed(front)[0] != first:
+            raise RuntimeError("the page numbers in the contents moved the pages")
+        finish(parts, target, assembly.entries, names, seconds)
+        tell(f"joined: {target.stat().st_size / 1e6:.1f} MB, by Chromium {press.version}")
+        return press.faults
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=["make", "check"])
+    parser.add_argument("--pages", nargs="+", help="pages meant (default: the whole book)")
+    parser.add_argument("--site", type=Path, default=SITE, help="folder of the rendered book")
+    parser.add_argument("--to", type=Path, default=TARGET, help="the PDF")
+    given = parser.parse_args(arguments)
+    pages = list(book_pages(ROOT))
+    unknown = set(given.pages or []) - {page for page, _ in pages}
+    if unknown:
+        parser.error(f"--pages: not in _toc.yml: {', '.join(sorted(unknown))}")
+    if given.pages:
+        pages = [entry for entry in pages if entry[0] in given.pages]
+
+    def say(words: str) -> None:
+        print(words, flush=True)
+
+    faults = []
+    if given.command == "make":
+        with Press() as press:
+            faults += make(given.site, pages, given.to, press, say)
+    faults += check(given.to, given.site, pages)
+    for fault in faults:
+        say(f"FAULT {fault}")
+    say(f"{given.to}: {len(faults)} faults." if faults else f"{given.to}: no fault found.")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

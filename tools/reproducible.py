@@ -1,0 +1,102 @@
+"""Two clean builds of the committed book, in two folders, compared file by file.
+
+    python tools/reproducible.py [--keep FOLDER]
+
+Clones the last commit twice, at paths of different length, renders both from their stored outputs
+in this environment, and compares every file of ``_build/html`` byte for byte. Files that may
+differ stand in ``tools/reproducible.txt``, with the reason. The exit status is 1 when another
+file differs, or when a listed one no longer does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from fnmatch import fnmatch
+from pathlib import Path
+
+from nb.layout import ROOT
+
+LISTED = ROOT / "tools" / "reproducible.txt"
+BUILD = "from jupyter_book.cli.main import main; main()"
+OPTIONS = ["build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
+
+
+def exceptions(text: str) -> dict[str, str]:
+    """Patterns of files that may differ, with the reasons; one a line, a colon between.
+
+    Raises
+    ------
+    ValueError
+        If a line has no reason.
+    """
+    found = {}
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, _, reason = line.partition(":")
+            if not reason.strip():
+                raise ValueError(f"{pattern}: a reason is needed")
+            found[pattern.strip()] = reason.strip()
+    return found
+
+
+def differences(first: Path, second: Path) -> list[str]:
+    """Names of files that two folders do not share, or that differ."""
+    names = [
+        {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+        for folder in (first, second)
+    ]
+    both = names[0] & names[1]
+    differ = {name for name in both if (first / name).read_bytes() != (second / name).read_bytes()}
+    return sorted(differ | (names[0] ^ names[1]))
+
+
+def judge(differ: list[str], listed: dict[str, str]) -> list[str]:
+    """Faults: what differs and is not listed, what is listed and does not differ."""
+    faults = [f"differs: {n}" for n in differ if not any(fnmatch(n, p) for p in listed)]
+    return faults + [
+        f"listed, but does not differ: {p}"
+        for p in listed
+        if not any(fnmatch(n, p) for n in differ)
+    ]
+
+
+def render(folder: Path) -> Path:
+    """Clone the last commit and render it; return the folder of its pages."""
+    subprocess.run(["git", "clone", "-q", "--no-hardlinks", str(ROOT), str(folder)], check=True)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "PYTHONHASHSEED": "0"}
+    environment["MATPLOTLIBRC"] = str(folder / "lib" / "matplotlibrc")
+    environment["PYTHONPATH"] = str(folder / "lib")
+    subprocess.run([sys.executable, "-c", BUILD, *OPTIONS], cwd=folder, env=environment, check=True)
+    return folder / "_build" / "html"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--keep", type=Path, help="an empty folder for both builds, to look at")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        base = given.keep or Path(scratch)
+        pages = []
+        for place in ("one", "another/place/of/the/same/commit"):
+            started = time.perf_counter()
+            pages.append(render(base.resolve() / place))
+            print(f"built in {time.perf_counter() - started:.0f} s: {place}", flush=True)
+        differ = differences(*pages)
+        total = sum(p.is_file() for p in pages[0].rglob("*"))
+    faults = judge(differ, exceptions(LISTED.read_text("utf-8")))
+    for fault in faults:
+        print(fault)
+    print(f"{total} files, {len(differ)} differ, {len(faults)} faults.")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
