@@ -6,7 +6,8 @@ def clipping_price(outputs, beta):
 # %% price: the drift of many outputs for all
 def clipping_price(outputs, beta):
     edge2 = outputs * beta**2
-    second = stats.chi2.cdf(edge2, outputs + 2) + beta**2 * stats.chi2.sf(edge2, outputs)
+    outside = stats.chi2.sf(edge2, outputs)
+    second = stats.chi2.cdf(edge2, outputs + 2) + beta**2 * outside
     return float(second / min(1, beta) ** 2)
 
 # %% price: the radial direction is kept
@@ -66,7 +67,8 @@ def exact_plateau(rate, batch, dimension, label_variance, noise):
 def sensitivity_check(claim):
     settings = [(lam, n, [1]) for lam in (0.3, 0.6, 0.9) for n in (5, 20, 80)]
     exact = np.array([np.sqrt((1 - q ** (2 * n)) / (1 - q**2)) for q, n, _ in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings], rtol=1e-10,
+    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
+                    rtol=1e-10,
                     controls={"half": exact / 2, "twice": 2 * exact})
 
 # %% reach: long runs only
@@ -80,13 +82,14 @@ def sensitivity_check(claim):
         return np.linalg.norm(matrix[:, np.array(times) - 1].sum(axis=1))
 
     exact = np.array([measure(*s) for s in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings], rtol=1e-10,
+    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
+                    rtol=1e-10,
                     controls={"half": exact / 2, "twice": 2 * exact})
 
 # %% reach: steps counted from zero
 def sensitivity_check(claim):
-    settings = [(0.5, 10, [1]), (0.9, 30, [1, 2, 3]), (0.8, 12, [11]), (0.3, 20, [2, 9]),
-                (0.95, 60, [5, 30, 55]), (0.9, 40, [20, 39])]
+    settings = [(0.5, 10, [1]), (0.9, 30, [1, 2, 3]), (0.8, 12, [11]),
+                (0.3, 20, [2, 9]), (0.95, 60, [5, 30, 55]), (0.9, 40, [20, 39])]
 
     def measure(lam, n, times):
         i, j = np.indices((n, n))
@@ -94,18 +97,20 @@ def sensitivity_check(claim):
         return np.linalg.norm(matrix[:, np.array(times)].sum(axis=1))
 
     exact = np.array([measure(*s) for s in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings], rtol=1e-10,
+    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
+                    rtol=1e-10,
                     controls={"half": exact / 2, "twice": 2 * exact})
 
 # %% reach: the noise itself in place of its inverse
 def sensitivity_check(claim):
-    settings = [(0.5, 10, [1]), (0.9, 30, [1, 2, 3]), (0.8, 12, [12]), (0.3, 20, [2, 9]),
-                (0.95, 60, [5, 30, 55]), (0.9, 40, [20, 40])]
+    settings = [(0.5, 10, [1]), (0.9, 30, [1, 2, 3]), (0.8, 12, [12]),
+                (0.3, 20, [2, 9]), (0.95, 60, [5, 30, 55]), (0.9, 40, [20, 40])]
 
     def measure(lam, n, times):
         matrix = np.eye(n) - lam * np.eye(n, k=-1)
         return np.linalg.norm(matrix[:, np.array(times) - 1].sum(axis=1))
 
     exact = np.array([measure(*s) for s in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings], rtol=1e-10,
+    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
+                    rtol=1e-10,
                     controls={"half": exact / 2, "twice": 2 * exact})

@@ -15,6 +15,7 @@ from dpdynamics.accounting import (
     cumulative_noise_std,
     fixed_size_delta,
     gaussian_epsilon,
+    gaussian_noise_multiplier,
     subsampled_gaussian_delta,
 )
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
@@ -89,6 +90,15 @@ def test_noise_and_epsilon_are_inverse(sampling: str, relation: str) -> None:
     assert high == pytest.approx(2.0, rel=0.004)
 
 
+@pytest.mark.parametrize("epsilon", [1e-9, 1e6])
+def test_fixed_batches_fall_back_on_plain_releases(epsilon: float) -> None:
+    plain = gaussian_noise_multiplier(epsilon=epsilon, delta=1e-6)
+    few = {**BUDGET, "steps": 1, "epsilon": epsilon}
+    for relation, shift in (("add_remove", 1), ("replace", 2)):
+        reply = desk.required_noise(**few, sampling="fixed", relation=relation)
+        assert reply.value == pytest.approx(shift * float(plain))
+
+
 def test_full_batches_are_one_gaussian() -> None:
     full = {**RUN, "batch_size": 50_000, "steps": 4, "noise_multiplier": 3.0}
     for relation, shift in (("add_remove", 1), ("replace", 2)):
@@ -143,7 +153,7 @@ def test_shuffled_bounds_enclose_one_epoch_and_grow() -> None:
 
 def test_published_epsilons_that_whole_orders_reproduce() -> None:
     classical = ACCOUNTANTS["Renyi, whole orders, classical"]
-    for name in ("MNIST, Abadi et al.", "MNIST, sigma 1.3", "MNIST, sigma 1.1"):
+    for name in ("Example, Abadi et al.", "MNIST, sigma 1.3", "MNIST, sigma 1.1"):
         r = next(r for r in desk.PUBLISHED if r.name == name)
         value = classical(r.noise_multiplier, r.batch_size / r.samples, r.steps, r.delta)
         assert value == pytest.approx(r.reported, abs=0.0051)
@@ -220,6 +230,8 @@ def test_end_noise_by_brute_force() -> None:
         assert desk.end_noise_std(correlation=lam, decay=a, steps=k) == pytest.approx(
             np.linalg.norm(kernel @ matrix)
         )
+    nearly = desk.end_noise_std(correlation=0.5, decay=1e-17, steps=50)
+    assert nearly == desk.end_noise_std(correlation=0.5, decay=0.0, steps=50)
     flat = cumulative_noise_std(noise_multiplier=1.0, correlation=0.9, steps=50)
     assert desk.end_noise_std(correlation=0.9, decay=0.0, steps=50) == pytest.approx(flat)
 
@@ -253,6 +265,11 @@ def test_correlation_says_no_yes_and_perhaps() -> None:
         (desk.correlate_noise, {**OFTEN, "correlations": (1.0,)}, "correlations"),
         (desk.correlate_noise, {**OFTEN, "correlations": ()}, "correlations"),
         (desk.correlate_noise, {**OFTEN, "sampling": "unknown"}, "sampling"),
+        (desk.correlate_noise, {**OFTEN, "sampling_probability": 1.5}, "sampling_probability"),
+        (desk.correlate_noise, {**OFTEN, "sampling_probability": float("nan")}, "sampling_prob"),
+        (desk.correlate_noise, {**OFTEN, "sampling": "fixed", "decay": -1.0}, "decay"),
+        (desk.choose_optimiser, {**STEPS, "noise_multiplier": 1.0, "steps": 9}, "curvature"),
+        (desk.choose_optimiser, {**STEPS, "noise_multiplier": 1.0, "steps": -3}, "steps"),
         (desk.end_noise_std, {"correlation": 1.0, "decay": 0.1, "steps": 3}, "correlation"),
         (desk.end_noise_std, {"correlation": 0.5, "decay": 1.1, "steps": 3}, "decay"),
     ],
@@ -266,6 +283,8 @@ def test_other_refusals() -> None:
     assert desk.spent_epsilon(**{**RUN, "noise_multiplier": 0.0}).refused
     assert desk.plan_one_pass(**{**PLAN, "dimension": 5}, epsilon=8.0).refused
     assert desk.plan_one_pass(**{**PLAN, "dimension": 1500}, epsilon=8.0).refused
+    small = desk.plan_one_pass(**{**PLAN, "label_std": 1e-8}, epsilon=8.0, exponent=0.5)
+    assert small.refused and "beyond the search" in small.reason
     tiny = {**BUDGET, "samples": 1000, "batch_size": 1, "steps": 1}
     assert not desk.required_noise(**{**tiny, "delta": 9e-4}).refused
     few = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 1e-6, "steps": 1}

@@ -193,7 +193,6 @@ class Weeks(CourseDirective):
             if unknown or (assignment and assignment not in tasks):
                 raise self.error(f"week {week}: no chapter or assignment {unknown or assignment}")
             own = [found[key] for key in keys if key in found]
-            least = "at least " if len(own) < len(keys) else ""
             taught.update(keys)
             needed = {used for key in keys if key in graph for used in graph.predecessors(key)}
             quoted = [k for k in order(self.ledger.inventory) if k in needed - taught]
@@ -201,8 +200,8 @@ class Weeks(CourseDirective):
                 (
                     week.strip(),
                     "; ".join(self.title(chapters[key]) for key in keys),
-                    least + in_words(sum(plan.class_minutes for plan in own)),
-                    least + in_words(sum(plan.reading_minutes for plan in own)),
+                    in_words(sum(plan.class_minutes for plan in own)),
+                    in_words(sum(plan.reading_minutes for plan in own)),
                     tasks[assignment].title if assignment else "–",
                     "; ".join(self.title(chapters[key]) for key in quoted) or "–",
                 )

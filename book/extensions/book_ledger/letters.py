@@ -68,13 +68,13 @@ def _list(mine: list[Script], address: str | None) -> Iterator[str]:
     corrections = "one correction" if len(mine) == 1 else f"the {len(mine)} corrections below"
     head = f"We suggest {corrections}"
     yield (
-        f"{head}, roughly in the order of your paper. Each says where it stands, what we read, what we "
-        "believe to be right, what follows for your results, and which computation shows it. The "
-        "script named at its end runs alone, with the package of the book, and prints the "
-        "comparison. The factor is the discrepancy over what the test allows, for an inequality "
-        "the left side over the right side: above one a statement is rejected. The same test has "
-        "rejected deliberately wrong statements. We may have misread you: if a correction is "
-        "itself mistaken, please tell us, and the book will say so."
+        f"{head}, roughly in the order of your paper. Each says where it stands, what we read, "
+        "what we believe to be right, what follows for your results, and which computation shows "
+        "it. The script named at its end runs alone, with the package of the book, and prints "
+        "the comparison. The factor is the discrepancy over what the test allows, for an "
+        "inequality the left side over the right side: above one a statement is rejected. "
+        "The same test has rejected deliberately wrong statements. We may have misread you: "
+        "if a correction is itself mistaken, please tell us, and the book will say so."
     )
     for number, script in enumerate(mine, start=1):
         erratum = script.erratum

@@ -64,7 +64,7 @@ def end_noise_std(*, correlation: float, decay: float, steps: int) -> float:
         raise ValueError(f"decay must lie in [0, 1], got {decay}")
     earlier = whole("steps", steps, 1) - 1
     kept = (1 - a) ** 2
-    memory = float(earlier) if a == 0 else (1 - kept**earlier) / (1 - kept)
+    memory = float(earlier) if kept == 1 else (1 - kept**earlier) / (1 - kept)
     return sqrt(1 + (1 - a - lam) ** 2 * memory)
 
 
@@ -115,6 +115,10 @@ def correlate_noise(
     """
     one_of("sampling", sampling, ("poisson", "fixed", "shuffled"))
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
+    q = positive("sampling_probability", sampling_probability)
+    if q > 1:
+        raise ValueError(f"sampling_probability must lie in (0, 1], got {sampling_probability}")
+    end_noise_std(correlation=0.0, decay=decay, steps=steps)  # their ranges
     count, question = whole("steps", steps, 1), f"Correlate the noise at ({epsilon:g}, {delta:g})?"
     tried = [float(c) for c in correlations]
     if not tried or not all(0 < c < 1 for c in tried):
@@ -123,7 +127,7 @@ def correlate_noise(
         return _no_theorem(question, sampling, tried)
     run: dict[str, Any] = {
         "delta": delta,
-        "sampling_probability": sampling_probability,
+        "sampling_probability": q,
         "steps": count,
     }
     try:
@@ -132,7 +136,7 @@ def correlate_noise(
         return Refusal(
             question,
             f"the exact accountant gives no number here: {error}",
-            "lower delta",
+            "keep independent noise and an accountant that is valid and looser",
             {},
             _EVIDENCE,
             _CHAPTERS,
@@ -178,7 +182,7 @@ def correlate_noise(
         f"{head} of independent noise at the end (step times curvature {decay:g}), with a "
         f"multiplier of {numbers[f'multiplier at {best:g}']:.4g} in place of {plain:.4g}.",
         value,
-        f"Poisson sampling, q = {sampling_probability:g}, {count} releases, all public; one "
+        f"Poisson sampling, q = {q:g}, {count} releases, all public; one "
         "record's contributions zeroed out or put back; certified block accountant; noise at the "
         "end of a direction of constant curvature; lambda among those tried. In the book's "
         "trainings on real data no gain in accuracy was significant",

@@ -1,6 +1,8 @@
 """How much noise a budget needs."""
 
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
+
+import numpy as np
 
 from ..accounting import calibrate_noise_multiplier, gaussian_noise_multiplier
 from ..arguments import fraction, one_of, positive, whole
@@ -103,7 +105,7 @@ def required_noise(
             return Refusal(
                 question,
                 f"the exact accountant gives no number here: {error}",
-                "lower delta, or use Renyi accounting, which is valid and looser",
+                "use Renyi accounting, which is valid and looser, or a budget of usual size",
                 {"sampling probability": q},
                 ("anon2025.thm3.1",),
                 ("accounting",),
@@ -111,18 +113,12 @@ def required_noise(
         numbers = _others(epsilon, delta, q, count, noise) if relation == "add_remove" else {}
         words = "exact profile of the composition"
     elif sampling == "fixed":
-        noise = min(
-            certified_noise(
-                epsilon=epsilon,
-                delta=delta,
-                sampling="fixed",
-                batch_size=batch,
-                samples=n,
-                steps=count,
-            ).noise_multiplier,
-            shift * sqrt(count) * float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta)),
-        )
-        words = "exact step without replacement, Renyi composition (enough, not exact)"
+        noise = shift * sqrt(count) * float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+        words = f"{count} plain Gaussian releases, no amplification (enough, not exact)"
+        amplified = _fixed(epsilon, delta, batch, n, count)
+        if amplified < noise:
+            noise = amplified
+            words = "exact step without replacement, Renyi composition (enough, not exact)"
     else:
         epochs = ceil(count / (n // batch))
         noise = (
@@ -140,6 +136,23 @@ def required_noise(
         EVIDENCE["poisson" if exact else sampling],
         CHAPTERS["poisson" if exact else sampling],
     )
+
+
+def _fixed(epsilon: float, delta: float, batch: int, samples: int, steps: int) -> float:
+    """Return the certified multiplier for batches of fixed size, inf if the search fails."""
+    try:
+        with np.errstate(over="ignore"):
+            found = certified_noise(
+                epsilon=epsilon,
+                delta=delta,
+                sampling="fixed",
+                batch_size=batch,
+                samples=samples,
+                steps=steps,
+            )
+    except (ArithmeticError, ValueError):
+        return inf
+    return float(found.noise_multiplier)
 
 
 def _others(epsilon: float, delta: float, q: float, steps: int, near: float) -> dict[str, float]:

@@ -82,12 +82,23 @@ def plan_one_pass(
     }
     best = tune_one_pass(exponent, **setting)
     risk, clip = float(best.risk), float(best.clip_constant)
+    if clip > 29 * zeta:
+        return Refusal(
+            question,
+            f"the label noise is so small against the residuals of the start (R_0 / zeta^2 = "
+            f"{start / zeta**2:.2g}) that the best clip norm lies beyond the search, which ends "
+            "at thirty label standard deviations",
+            "tune the step for clip norms near the first residuals, sqrt(2 R_0 + zeta^2)",
+            known,
+            ("bombari2025.prop4.3",),
+            _CHAPTERS,
+        )
     if risk > start / 2:
         return Refusal(
             question,
-            f"the best schedule leaves {risk / start:.0%} of the excess risk of the start: the "
-            "noise outweighs the data",
-            "ask for more records, fewer features or a larger epsilon; do not train",
+            f"the best clip norm and step leave {risk / start:.0%} of the excess risk of the start",
+            "ask for more records, fewer features, a larger epsilon or another schedule; do not "
+            "train",
             {**known, "expected excess risk": risk},
             ("bombari2025.prop4.3", "bombari2025.thm3"),
             _CHAPTERS,

@@ -51,9 +51,9 @@ def choose_optimiser(
         Whether the steps are tuned anew at each privacy. Then it refuses.
     curvature : float, optional
         :math:`\lambda > 0` of the flattest direction that matters; with `steps` it tells whether
-        the plateau is reached, and whether the rival's steps are small.
+        the plateau is reached, and without it whether the steps are small.
     steps : int, optional
-        Length of the run.
+        Length of the run; needs `curvature`.
 
     Returns
     -------
@@ -85,7 +85,11 @@ def choose_optimiser(
     question = f"DP-SGD with step {eta:g}, or {name} with step {other:g}?"
     length = spread * sqrt(d)
     phase = 2 if clip >= 3 * length else 1 if clip <= length / 3 else 0
-    known = {"C / G": clip / length if length else float("inf")}
+    known = {"C / G": clip / length} if length else {}
+    if steps is not None:
+        whole("steps", steps, 1)
+        if curvature is None:
+            raise ValueError("curvature must be given with steps")
     if tuned:
         return _tuned(question, name, rival, noise, clip, batch, eta)
     if phase == 0:
@@ -167,7 +171,7 @@ def _unsettled(
         return None
     rates = {"DP-SGD": eta * lam * contraction, name: other * lam * contraction / (price * scale)}
     slow = min(rates, key=lambda key: rates[key])
-    passed = whole("steps", steps, 1) * rates[slow]
+    passed = steps * rates[slow]
     if passed < 3:
         return Refusal(
             question,

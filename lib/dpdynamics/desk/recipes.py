@@ -2,6 +2,10 @@
 
 `reported` is the epsilon in the source, `accounted` the sampling that it was computed for, `drawn`
 the sampling of the code or text in question: "unknown" where the source that we read does not say.
+
+The first is a worked example (q = 0.01, 100 epochs), at the sizes of the MNIST runs of that paper.
+The numbers of steps of the IMDB runs are those for which the paper's formula gives its printed
+values: 250 epochs, where its text says 100 (claim anon2025.tabC.1).
 """
 
 from dataclasses import dataclass
@@ -18,7 +22,7 @@ class Recipe:
     noise_multiplier, batch_size, samples, steps, delta
         Noise over clip norm, B, n, number of releases, and the delta of the report.
     reported : float
-        Epsilon as printed.
+        Epsilon as printed, or the budget of a configuration.
     accounted, drawn : str
         "poisson", "shuffled", "fixed" or "unknown".
     clipped : bool
@@ -38,15 +42,15 @@ class Recipe:
     clipped: bool = True
 
 
-_TENSORFLOW = "TensorFlow Privacy, tutorials, README"
+_TENSORFLOW = "TensorFlow Privacy, tutorials, README of 2019, since replaced"
 _OPACUS = "Opacus, examples, mnist_README"
 _JAX = "JAX-Privacy, image classification, configuration"
 _SIGN = "anon2025, Appendix C"
 
 PUBLISHED: tuple[Recipe, ...] = (
     Recipe(
-        "MNIST, Abadi et al.",
-        "abadi2016, section 3",
+        "Example, Abadi et al.",
+        "abadi2016, section 3, example",
         4.0,
         600,
         60_000,
