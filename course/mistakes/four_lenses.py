@@ -3,12 +3,14 @@ def clipping_price(outputs, beta):
     drift, second = dynamics.clipping_factors(beta)
     return float(second / drift**2)
 
+
 # %% price: the drift of many outputs for all
 def clipping_price(outputs, beta):
     edge2 = outputs * beta**2
     outside = stats.chi2.sf(edge2, outputs)
     second = stats.chi2.cdf(edge2, outputs + 2) + beta**2 * outside
     return float(second / min(1, beta) ** 2)
+
 
 # %% price: the radial direction is kept
 def clipping_price(outputs, beta):
@@ -19,6 +21,7 @@ def clipping_price(outputs, beta):
     drift = integrate.trapezoid(cut * density, r)
     second = integrate.trapezoid((cut * r) ** 2 * density, r) / outputs
     return float(second / drift**2)
+
 
 # %% price: clip norm of one coordinate
 def clipping_price(outputs, beta):
@@ -31,12 +34,14 @@ def clipping_price(outputs, beta):
     second = stats.chi2.cdf(edge2, m + 2) + edge2 / m * stats.chi2.sf(edge2, m)
     return float(second / drift**2)
 
+
 # %% plateau: the limit of high dimension
 def exact_plateau(rate, batch, dimension, label_variance, noise):
     room = 2 - rate * dimension / batch
     if room <= 0:
         return np.inf
     return rate * dimension * (label_variance / batch + noise**2) / room / 2
+
 
 # %% plateau: different records do not meet
 def exact_plateau(rate, batch, dimension, label_variance, noise):
@@ -45,6 +50,7 @@ def exact_plateau(rate, batch, dimension, label_variance, noise):
         return np.inf
     return rate * dimension * (label_variance / batch + noise**2) / room / 2
 
+
 # %% plateau: private noise divided by the batch
 def exact_plateau(rate, batch, dimension, label_variance, noise):
     room = 2 - rate * (dimension + 1 + batch) / batch
@@ -52,10 +58,12 @@ def exact_plateau(rate, batch, dimension, label_variance, noise):
         return np.inf
     return rate * dimension * (label_variance + noise**2) / batch / room / 2
 
+
 # %% plateau: a negative risk beyond the threshold
 def exact_plateau(rate, batch, dimension, label_variance, noise):
     room = 2 - rate * (dimension + 1 + batch) / batch
     return rate * dimension * (label_variance / batch + noise**2) / room / 2
+
 
 # %% plateau: constant batch noise, as in the diffusion of Part IV
 def exact_plateau(rate, batch, dimension, label_variance, noise):
@@ -63,18 +71,25 @@ def exact_plateau(rate, batch, dimension, label_variance, noise):
         return np.inf
     return rate * dimension * (label_variance / batch + noise**2) / (2 - rate) / 2
 
+
 # %% reach: the formula of one participation
 def sensitivity_check(claim):
     settings = [(lam, n, [1]) for lam in (0.3, 0.6, 0.9) for n in (5, 20, 80)]
     exact = np.array([np.sqrt((1 - q ** (2 * n)) / (1 - q**2)) for q, n, _ in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
-                    rtol=1e-10,
-                    controls={"half": exact / 2, "twice": 2 * exact})
+    return identity(
+        "s",
+        measured=exact,
+        printed=[claim(*s) for s in settings],
+        rtol=1e-10,
+        controls={"half": exact / 2, "twice": 2 * exact},
+    )
+
 
 # %% reach: long runs only
 def sensitivity_check(claim):
-    settings = [(lam, 200, times) for lam in (0.3, 0.6, 0.8)
-                for times in ([1, 2], [1, 5, 9], [3, 20])]
+    settings = [
+        (lam, 200, times) for lam in (0.3, 0.6, 0.8) for times in ([1, 2], [1, 5, 9], [3, 20])
+    ]
 
     def measure(lam, n, times):
         i, j = np.indices((n, n))
@@ -82,14 +97,25 @@ def sensitivity_check(claim):
         return np.linalg.norm(matrix[:, np.array(times) - 1].sum(axis=1))
 
     exact = np.array([measure(*s) for s in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
-                    rtol=1e-10,
-                    controls={"half": exact / 2, "twice": 2 * exact})
+    return identity(
+        "s",
+        measured=exact,
+        printed=[claim(*s) for s in settings],
+        rtol=1e-10,
+        controls={"half": exact / 2, "twice": 2 * exact},
+    )
+
 
 # %% reach: steps counted from zero
 def sensitivity_check(claim):
-    settings = [(0.5, 10, [1]), (0.9, 30, [1, 2, 3]), (0.8, 12, [11]),
-                (0.3, 20, [2, 9]), (0.95, 60, [5, 30, 55]), (0.9, 40, [20, 39])]
+    settings = [
+        (0.5, 10, [1]),
+        (0.9, 30, [1, 2, 3]),
+        (0.8, 12, [11]),
+        (0.3, 20, [2, 9]),
+        (0.95, 60, [5, 30, 55]),
+        (0.9, 40, [20, 39]),
+    ]
 
     def measure(lam, n, times):
         i, j = np.indices((n, n))
@@ -97,20 +123,35 @@ def sensitivity_check(claim):
         return np.linalg.norm(matrix[:, np.array(times)].sum(axis=1))
 
     exact = np.array([measure(*s) for s in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
-                    rtol=1e-10,
-                    controls={"half": exact / 2, "twice": 2 * exact})
+    return identity(
+        "s",
+        measured=exact,
+        printed=[claim(*s) for s in settings],
+        rtol=1e-10,
+        controls={"half": exact / 2, "twice": 2 * exact},
+    )
+
 
 # %% reach: the noise itself in place of its inverse
 def sensitivity_check(claim):
-    settings = [(0.5, 10, [1]), (0.9, 30, [1, 2, 3]), (0.8, 12, [12]),
-                (0.3, 20, [2, 9]), (0.95, 60, [5, 30, 55]), (0.9, 40, [20, 40])]
+    settings = [
+        (0.5, 10, [1]),
+        (0.9, 30, [1, 2, 3]),
+        (0.8, 12, [12]),
+        (0.3, 20, [2, 9]),
+        (0.95, 60, [5, 30, 55]),
+        (0.9, 40, [20, 40]),
+    ]
 
     def measure(lam, n, times):
         matrix = np.eye(n) - lam * np.eye(n, k=-1)
         return np.linalg.norm(matrix[:, np.array(times) - 1].sum(axis=1))
 
     exact = np.array([measure(*s) for s in settings])
-    return identity("s", measured=exact, printed=[claim(*s) for s in settings],
-                    rtol=1e-10,
-                    controls={"half": exact / 2, "twice": 2 * exact})
+    return identity(
+        "s",
+        measured=exact,
+        printed=[claim(*s) for s in settings],
+        rtol=1e-10,
+        controls={"half": exact / 2, "twice": 2 * exact},
+    )

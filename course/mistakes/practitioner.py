@@ -1,14 +1,26 @@
 # %% company: the record is added, not replaced
 def company_delta(noise_multiplier, probability, epsilon, others):
-    return float(accounting.subsampled_gaussian_delta(
-        noise_multiplier=noise_multiplier, sampling_probability=probability,
-        steps=1, epsilon=epsilon))
+    return float(
+        accounting.subsampled_gaussian_delta(
+            noise_multiplier=noise_multiplier,
+            sampling_probability=probability,
+            steps=1,
+            epsilon=epsilon,
+        )
+    )
+
 
 # %% company: always the worst company
 def company_delta(noise_multiplier, probability, epsilon, others):
-    return float(accounting.subsampled_gaussian_delta(
-        noise_multiplier=noise_multiplier / 2, sampling_probability=probability,
-        steps=1, epsilon=epsilon))
+    return float(
+        accounting.subsampled_gaussian_delta(
+            noise_multiplier=noise_multiplier / 2,
+            sampling_probability=probability,
+            steps=1,
+            epsilon=epsilon,
+        )
+    )
+
 
 # %% company: forgets that somebody else takes the free place
 def company_delta(noise_multiplier, probability, epsilon, others):
@@ -18,6 +30,7 @@ def company_delta(noise_multiplier, probability, epsilon, others):
     m = (1 - q) * stats.norm.pdf(x, 0, s) + q * stats.norm.pdf(x, -1, s)
     return float(integrate.trapezoid(np.maximum(p - np.exp(epsilon) * m, 0), x))
 
+
 # %% company: one direction only
 def company_delta(noise_multiplier, probability, epsilon, others):
     s, q, c = noise_multiplier, probability, others
@@ -26,9 +39,11 @@ def company_delta(noise_multiplier, probability, epsilon, others):
     m = (1 - q) * stats.norm.pdf(x, 0, s) + q * stats.norm.pdf(x, -1 - c, s)
     return float(integrate.trapezoid(np.maximum(p - np.exp(epsilon) * m, 0), x))
 
+
 # %% break: the stationary law at every length
 def break_even_decay(correlation, price, steps):
     return float(max(0.0, (price**-2 - (1 - correlation) ** 2) / (2 * correlation)))
+
 
 # %% break: only what is left of the noise, as on flat ground
 def break_even_decay(correlation, price, steps):
@@ -42,6 +57,7 @@ def break_even_decay(correlation, price, steps):
     if loss(0.0) >= 0:
         return 0.0
     return float(optimize.brentq(loss, 0.0, 1.0))
+
 
 # %% break: the price is not squared
 def break_even_decay(correlation, price, steps):
@@ -57,6 +73,7 @@ def break_even_decay(correlation, price, steps):
         return 0.0
     return float(optimize.brentq(loss, 0.0, 1.0))
 
+
 # %% break: minus one where nothing is gained
 def break_even_decay(correlation, price, steps):
     def variance(a, lam):
@@ -71,52 +88,72 @@ def break_even_decay(correlation, price, steps):
         return -1.0
     return float(optimize.brentq(loss, 0.0, 1.0))
 
+
 # %% review: one direction only
 def review(runs, claimed):
     def epsilons(**more):
-        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more})
-                         for run in runs])
+        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more}) for run in runs])
 
     return privacy(
-        "claimed epsilons", exact=epsilons(relation="add"),
-        printed=np.asarray(claimed, float), mechanism="Gaussian",
-        neighbours="one record added or removed", sampling="Poisson",
+        "claimed epsilons",
+        exact=epsilons(relation="add"),
+        printed=np.asarray(claimed, float),
+        mechanism="Gaussian",
+        neighbours="one record added or removed",
+        sampling="Poisson",
         accountant="exact",
-        controls={"one step": epsilons(relation="add", steps=2),
-                  "delta": epsilons(relation="add", delta=1e-3)})
+        controls={
+            "one step": epsilons(relation="add", steps=2),
+            "delta": epsilons(relation="add", delta=1e-3),
+        },
+    )
+
 
 # %% review: controls that are too safe to be rejected
 def review(runs, claimed):
     def epsilons(**more):
-        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more})
-                         for run in runs])
+        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more}) for run in runs])
 
-    renyi = np.array([desk.ACCOUNTANTS["Renyi, all orders, tight"](*run.values())
-                      for run in runs])
+    renyi = np.array([desk.ACCOUNTANTS["Renyi, all orders, tight"](*run.values()) for run in runs])
     return privacy(
-        "claimed epsilons", exact=epsilons(), printed=np.asarray(claimed, float),
-        mechanism="Gaussian", neighbours="one record added or removed",
-        sampling="Poisson", accountant="exact",
-        controls={"Renyi": renyi, "replace": epsilons(relation="replace")})
+        "claimed epsilons",
+        exact=epsilons(),
+        printed=np.asarray(claimed, float),
+        mechanism="Gaussian",
+        neighbours="one record added or removed",
+        sampling="Poisson",
+        accountant="exact",
+        controls={"Renyi": renyi, "replace": epsilons(relation="replace")},
+    )
+
 
 # %% review: the average over the runs
 def review(runs, claimed):
     def epsilons(**more):
-        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more})
-                         for run in runs])
+        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more}) for run in runs])
 
     return privacy(
-        "claimed epsilons", exact=epsilons().mean(),
-        printed=np.mean(claimed), mechanism="Gaussian",
-        neighbours="one record added or removed", sampling="Poisson",
+        "claimed epsilons",
+        exact=epsilons().mean(),
+        printed=np.mean(claimed),
+        mechanism="Gaussian",
+        neighbours="one record added or removed",
+        sampling="Poisson",
         accountant="exact",
-        controls={"steps": epsilons(steps=2).mean(), "delta": epsilons(delta=1e-3).mean()})
+        controls={"steps": epsilons(steps=2).mean(), "delta": epsilons(delta=1e-3).mean()},
+    )
+
 
 # %% review: multiples of the exact values as controls
 def review(runs, claimed):
     exact = np.array([accounting.subsampled_gaussian_epsilon(**run) for run in runs])
     return privacy(
-        "claimed epsilons", exact=exact, printed=np.asarray(claimed, float),
-        mechanism="Gaussian", neighbours="one record added or removed",
-        sampling="Poisson", accountant="exact",
-        controls={"nine tenths": 0.9 * exact, "half": 0.5 * exact})
+        "claimed epsilons",
+        exact=exact,
+        printed=np.asarray(claimed, float),
+        mechanism="Gaussian",
+        neighbours="one record added or removed",
+        sampling="Poisson",
+        accountant="exact",
+        controls={"nine tenths": 0.9 * exact, "half": 0.5 * exact},
+    )

@@ -5,13 +5,25 @@ def my_variance(eta, h, gradient_noise, clip, noise, batch):
 
 
 def variance_check(claim):
-    settings = np.array([
-        (0.5, 1.0, 1.0, 2.0, 1.0, 4.0), (0.1, 2.0, 0.5, 1.0, 3.0, 16.0),
-        (0.9, 0.7, 2.0, 0.3, 0.8, 1.0), (1.2, 1.5, 0.0, 1.0, 1.0, 8.0),
-        (0.3, 0.4, 1.0, 0.0, 2.0, 5.0), (0.7, 1.0, 0.2, 5.0, 0.6, 32.0)]).T
+    settings = np.array(
+        [
+            (0.5, 1.0, 1.0, 2.0, 1.0, 4.0),
+            (0.1, 2.0, 0.5, 1.0, 3.0, 16.0),
+            (0.9, 0.7, 2.0, 0.3, 0.8, 1.0),
+            (1.2, 1.5, 0.0, 1.0, 1.0, 8.0),
+            (0.3, 0.4, 1.0, 0.0, 2.0, 5.0),
+            (0.7, 1.0, 0.2, 5.0, 0.6, 32.0),
+        ]
+    ).T
     exact = my_variance(*settings)
-    return identity("variance", measured=exact + 0, printed=claim(*settings), rtol=1e-9,
-                    controls={"half": exact / 2, "twice": exact * 2})
+    return identity(
+        "variance",
+        measured=exact + 0,
+        printed=claim(*settings),
+        rtol=1e-9,
+        controls={"half": exact / 2, "twice": exact * 2},
+    )
+
 
 # %% variance: batches of one record only
 def my_variance(eta, h, gradient_noise, clip, noise, batch):
@@ -22,8 +34,14 @@ def my_variance(eta, h, gradient_noise, clip, noise, batch):
 def variance_check(claim):
     settings = np.array([(0.1 * k, 1.0, 1.0, 0.5 * k, 2.0, 1.0) for k in range(1, 8)]).T
     exact = my_variance(*settings)
-    return identity("variance", measured=exact + 0, printed=claim(*settings), rtol=1e-9,
-                    controls={"half": exact / 2, "twice": exact * 2})
+    return identity(
+        "variance",
+        measured=exact + 0,
+        printed=claim(*settings),
+        rtol=1e-9,
+        controls={"half": exact / 2, "twice": exact * 2},
+    )
+
 
 # %% variance: a tolerance that lets the step size pass
 def my_variance(eta, h, gradient_noise, clip, noise, batch):
@@ -34,9 +52,15 @@ def my_variance(eta, h, gradient_noise, clip, noise, batch):
 def variance_check(claim):
     settings = np.array([(0.002 * k, 1.0, 1.0, 0.5 * k, 2.0, k) for k in range(1, 8)]).T
     exact = my_variance(*settings)
-    return identity("variance", measured=exact + 0, printed=claim(*settings), rtol=0.05,
-                    reason="small steps",
-                    controls={"half": exact / 2, "twice": exact * 2})
+    return identity(
+        "variance",
+        measured=exact + 0,
+        printed=claim(*settings),
+        rtol=0.05,
+        reason="small steps",
+        controls={"half": exact / 2, "twice": exact * 2},
+    )
+
 
 # %% exponent: compares the variances, not their difference
 def relative_error(eta_h):
@@ -45,8 +69,15 @@ def relative_error(eta_h):
 
 def exponent_check(claim):
     eta = np.geomspace(1e-4, 1e-2, 9)
-    return rate("e", sizes=eta, values=eta**2 / (1 - (1 - eta) ** 2) * (1 + 0 * eta),
-                printed=claim, controls={"half": 0.5, "square": 2.0}, allowance=0.3)
+    return rate(
+        "e",
+        sizes=eta,
+        values=eta**2 / (1 - (1 - eta) ** 2) * (1 + 0 * eta),
+        printed=claim,
+        controls={"half": 0.5, "square": 2.0},
+        allowance=0.3,
+    )
+
 
 # %% exponent: relative to the wrong one
 def relative_error(eta_h):
@@ -55,8 +86,15 @@ def relative_error(eta_h):
 
 def exponent_check(claim):
     eta = np.geomspace(1e-4, 1e-2, 9)
-    return rate("e", sizes=eta, values=eta / (2 - eta), printed=claim,
-                controls={"half": 0.5, "square": 2.0}, allowance=0.01)
+    return rate(
+        "e",
+        sizes=eta,
+        values=eta / (2 - eta),
+        printed=claim,
+        controls={"half": 0.5, "square": 2.0},
+        allowance=0.01,
+    )
+
 
 # %% exponent: a generous allowance
 def relative_error(eta_h):
@@ -65,41 +103,78 @@ def relative_error(eta_h):
 
 def exponent_check(claim):
     eta = np.geomspace(1e-2, 1, 9)
-    return rate("e", sizes=eta, values=eta / (2 - eta), printed=claim,
-                controls={"half": 0.5, "square": 2.0}, allowance=0.2)
+    return rate(
+        "e",
+        sizes=eta,
+        values=eta / (2 - eta),
+        printed=claim,
+        controls={"half": 0.5, "square": 2.0},
+        allowance=0.2,
+    )
+
 
 # %% sign: far too few runs
 def sign_check(claim):
-    settings = np.array([
-        (0.5, 1.0, 1.0, 2.0, 1.0, 4.0), (-0.3, 2.0, 3.0, 1.0, 2.0, 9.0),
-        (0.2, 0.7, 0.5, 0.5, 1.5, 2.0), (1.0, 0.5, 2.0, 4.0, 0.5, 6.0)]).T
+    settings = np.array(
+        [
+            (0.5, 1.0, 1.0, 2.0, 1.0, 4.0),
+            (-0.3, 2.0, 3.0, 1.0, 2.0, 9.0),
+            (0.2, 0.7, 0.5, 0.5, 1.5, 2.0),
+            (1.0, 0.5, 2.0, 4.0, 0.5, 6.0),
+        ]
+    ).T
     x, h, s, C, sigma, B = settings
     a, b = generator("few").standard_normal((2, 5000, 4))
     g = h * x + s / np.sqrt(B) * a + C * sigma / B * b
-    return expectation("mean", samples=np.sign(g), printed=claim(*settings),
-                       controls={"zero": np.zeros(4), "one": np.sign(x)})
+    return expectation(
+        "mean",
+        samples=np.sign(g),
+        printed=claim(*settings),
+        controls={"zero": np.zeros(4), "one": np.sign(x)},
+    )
+
 
 # %% sign: the noise is added to the mean
 def sign_check(claim):
-    settings = np.array([
-        (0.5, 1.0, 1.0, 2.0, 1.0, 4.0), (-0.3, 2.0, 3.0, 1.0, 2.0, 9.0),
-        (0.2, 0.7, 0.5, 0.5, 1.5, 2.0), (1.0, 0.5, 2.0, 4.0, 0.5, 6.0)]).T
+    settings = np.array(
+        [
+            (0.5, 1.0, 1.0, 2.0, 1.0, 4.0),
+            (-0.3, 2.0, 3.0, 1.0, 2.0, 9.0),
+            (0.2, 0.7, 0.5, 0.5, 1.5, 2.0),
+            (1.0, 0.5, 2.0, 4.0, 0.5, 6.0),
+        ]
+    ).T
     x, h, s, C, sigma, B = settings
     a, b = generator("mean").standard_normal((2, 300_000, 4))
     g = h * x + s / np.sqrt(B) * a + C * sigma * b
-    return expectation("mean", samples=np.sign(g), printed=claim(*settings),
-                       controls={"far": np.sign(x) * 0.99, "one": np.sign(x)})
+    return expectation(
+        "mean",
+        samples=np.sign(g),
+        printed=claim(*settings),
+        controls={"far": np.sign(x) * 0.99, "one": np.sign(x)},
+    )
+
 
 # %% sign: no curvature, no clip norm varied
 def sign_check(claim):
-    settings = np.array([
-        (0.5, 1.0, 1.0, 1.0, 1.0, 4.0), (-0.3, 1.0, 2.0, 1.0, 2.0, 9.0),
-        (0.2, 1.0, 0.5, 1.0, 1.5, 2.0), (1.0, 1.0, 2.0, 1.0, 0.5, 6.0)]).T
+    settings = np.array(
+        [
+            (0.5, 1.0, 1.0, 1.0, 1.0, 4.0),
+            (-0.3, 1.0, 2.0, 1.0, 2.0, 9.0),
+            (0.2, 1.0, 0.5, 1.0, 1.5, 2.0),
+            (1.0, 1.0, 2.0, 1.0, 0.5, 6.0),
+        ]
+    ).T
     x, h, s, C, sigma, B = settings
     a, b = generator("one").standard_normal((2, 600_000, 4))
     g = h * x + s / np.sqrt(B) * a + C * sigma / B * b
-    return expectation("mean", samples=np.sign(g), printed=claim(*settings),
-                       controls={"zero": np.zeros(4), "one": np.sign(x)})
+    return expectation(
+        "mean",
+        samples=np.sign(g),
+        printed=claim(*settings),
+        controls={"zero": np.zeros(4), "one": np.sign(x)},
+    )
+
 
 # %% accountant: a box in which the paper is right
 def my_epsilon(mu, delta):
@@ -109,6 +184,7 @@ def my_epsilon(mu, delta):
 
 def breaking_mu(delta):
     """Return the mu above which the printed epsilon is too small; numbers."""
+
     def excess(mu):
         epsilon = mu * np.sqrt(2 * np.log(1 / delta))
         first = special.log_ndtr(mu / 2 - epsilon / mu)
@@ -137,11 +213,13 @@ def epsilon_check(claim):
         return float(np.exp(first + np.log(gap) - log_delta * np.log(10)))
 
     box = {"log_mu": (np.log(0.05), 0.0), "log_delta": (-12.0, -3.0)}
-    found = attack(ratio, box, rng=generator("referee: epsilon"), starts=48,
-                   generations=15)
+    found = attack(ratio, box, rng=generator("referee: epsilon"), starts=48, generations=15)
     return bound(
-        "epsilon of the Gaussian mechanism", measured=exact, printed=claim(mu, delta),
-        attack=found, where={"mu": mu, "delta": delta},
+        "epsilon of the Gaussian mechanism",
+        measured=exact,
+        printed=claim(mu, delta),
+        attack=found,
+        where={"mu": mu, "delta": delta},
         controls={
             "square alone": mu**2 / 2 + 0 * delta,
             "root without the two": mu**2 / 2 + mu * np.sqrt(np.log(1 / delta)),
@@ -149,22 +227,34 @@ def epsilon_check(claim):
     )
     ### END SOLUTION
 
+
 # %% accountant: a coarse grid and no attack
 def my_epsilon(mu, delta):
     return mu**2 / 2 + mu * np.sqrt(2 * np.log(1 / delta))
 
 
 def breaking_mu(delta):
-    return float(optimize.brentq(
-        lambda m: accounting.gaussian_epsilon(mu=m, delta=delta)
-        - m * np.sqrt(2 * np.log(1 / delta)), 0.5, 5.0))
+    return float(
+        optimize.brentq(
+            lambda m: (
+                accounting.gaussian_epsilon(mu=m, delta=delta) - m * np.sqrt(2 * np.log(1 / delta))
+            ),
+            0.5,
+            5.0,
+        )
+    )
 
 
 def epsilon_check(claim):
     mu, delta = np.meshgrid([0.1, 1.0, 5.0, 15.0], [1e-10, 1e-5])
     exact = accounting.gaussian_epsilon(mu=mu, delta=delta)
-    return bound("e", measured=exact, printed=claim(mu, delta),
-                 controls={"half": exact / 2, "square": mu**2 / 2})
+    return bound(
+        "e",
+        measured=exact,
+        printed=claim(mu, delta),
+        controls={"half": exact / 2, "square": mu**2 / 2},
+    )
+
 
 # %% accountant: where a classical condition ends
 def my_epsilon(mu, delta):
@@ -196,17 +286,20 @@ def epsilon_check(claim):
         return float(np.exp(first + np.log(gap) - log_delta * np.log(10)))
 
     box = {"log_mu": (np.log(0.05), np.log(20)), "log_delta": (-12.0, -3.0)}
-    found = attack(ratio, box, rng=generator("referee: epsilon"), starts=48,
-                   generations=15)
+    found = attack(ratio, box, rng=generator("referee: epsilon"), starts=48, generations=15)
     return bound(
-        "epsilon of the Gaussian mechanism", measured=exact, printed=claim(mu, delta),
-        attack=found, where={"mu": mu, "delta": delta},
+        "epsilon of the Gaussian mechanism",
+        measured=exact,
+        printed=claim(mu, delta),
+        attack=found,
+        where={"mu": mu, "delta": delta},
         controls={
             "square alone": mu**2 / 2,
             "root without the two": mu**2 / 2 + mu * np.sqrt(np.log(1 / delta)),
         },
     )
     ### END SOLUTION
+
 
 # %% accountant: the classical noise for every mu
 def my_epsilon(mu, delta):
@@ -216,6 +309,7 @@ def my_epsilon(mu, delta):
 
 def breaking_mu(delta):
     """Return the mu above which the printed epsilon is too small; numbers."""
+
     def excess(mu):
         epsilon = mu * np.sqrt(2 * np.log(1 / delta))
         first = special.log_ndtr(mu / 2 - epsilon / mu)
@@ -244,11 +338,13 @@ def epsilon_check(claim):
         return float(np.exp(first + np.log(gap) - log_delta * np.log(10)))
 
     box = {"log_mu": (np.log(0.05), np.log(20)), "log_delta": (-12.0, -3.0)}
-    found = attack(ratio, box, rng=generator("referee: epsilon"), starts=48,
-                   generations=15)
+    found = attack(ratio, box, rng=generator("referee: epsilon"), starts=48, generations=15)
     return bound(
-        "epsilon of the Gaussian mechanism", measured=exact, printed=claim(mu, delta),
-        attack=found, where={"mu": mu, "delta": delta},
+        "epsilon of the Gaussian mechanism",
+        measured=exact,
+        printed=claim(mu, delta),
+        attack=found,
+        where={"mu": mu, "delta": delta},
         controls={
             "square alone": mu**2 / 2,
             "root without the two": mu**2 / 2 + mu * np.sqrt(np.log(1 / delta)),

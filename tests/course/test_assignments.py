@@ -25,7 +25,8 @@ def test_form(assignment: Assignment) -> None:
     cells = assignment.notebook.cells
     assert list(assignment.cells) and "" not in assignment.cells
     assert len(assignment.cells) == len(cells), "ids are unique"
-    assert cells[0].source.startswith("# Assignment: ")
+    kind = "Project" if assignment.name.startswith(PROJECTS) else "Assignment"
+    assert cells[0].source.startswith(f"# {kind}: ")
     assert all(not cell.get("outputs") for cell in cells)
     if not assignment.name.startswith(PROJECTS):
         assert sum(assignment.points.values()) == 20
@@ -34,7 +35,7 @@ def test_form(assignment: Assignment) -> None:
     for name in assignment.ids("solution"):
         assert stubbed(assignment.cells[name]) != assignment.cells[name].source
     tasks = re.findall(
-        r"^## Task (\d+)\. .+ \(\d+ minutes\)$",
+        r"^## Task (\d+)\. .+ \(\d+ minutes[^)]*\)$",
         "\n".join(c.source for c in cells if c.cell_type == "markdown"),
         flags=re.MULTILINE,
     )
