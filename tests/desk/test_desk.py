@@ -289,3 +289,12 @@ def test_other_refusals() -> None:
     assert not desk.required_noise(**{**tiny, "delta": 9e-4}).refused
     few = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 1e-6, "steps": 1}
     assert desk.correlate_noise(**few).refused
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-3, 0.04])
+def test_faint_noise_is_refused_at_once(noise):
+    reply = desk.spent_epsilon(
+        noise_multiplier=noise, batch_size=500, samples=50_000, steps=3000, delta=1e-6
+    )
+    assert reply.refused
+    assert reply.numbers["epsilon of one full batch"] > 1 / (2 * noise**2)

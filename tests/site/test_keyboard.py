@@ -52,7 +52,7 @@ def test_explorers_by_keyboard(page_name, site, http_address, open_page):
         assert sliders
         for k in range(sliders):
             tab_to(page, "[data-turn=now] input[type=range]")
-            seen = []
+            seen, start = [], int(page.evaluate(f"{ACTIVE}.value"))
             for key in ("Home", "ArrowRight", "End"):
                 page.keyboard.press(key)
                 seen.append((frame.evaluate("e => e.innerHTML"), page.evaluate(f"{ACTIVE}.value")))
@@ -60,6 +60,9 @@ def test_explorers_by_keyboard(page_name, site, http_address, open_page):
             assert [value for _, value in seen] == ["0", "1", str(stops)]
             assert len({picture for picture, _ in seen}) > 1, f"slider {k} moves nothing"
             assert page.evaluate(f"{ACTIVE}.getAttribute('aria-valuetext')")
+            for key in ["Home", *["ArrowRight"] * start]:  # the others are tried from the start
+                page.keyboard.press(key)
+            assert page.evaluate(f"{ACTIVE}.value") == str(start)
         if explorer.locator("details").count():
             tab_to(page, "[data-turn=now] summary")
             for opened in (True, False):

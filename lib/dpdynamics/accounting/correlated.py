@@ -312,7 +312,8 @@ def cumulative_noise_lower_bound(
     if target >= _noiseless(run.probability, run.steps, eps, relation):
         return 0.0
     if run.probability == 1:
-        return run.steps * gaussian_noise_multiplier(epsilon=eps, delta=target) * (1 - 1e-12)
+        exact = float(gaussian_noise_multiplier(epsilon=eps, delta=target))
+        return run.steps * exact * (1 - 1e-12)
     count = binomial_pair(run.probability, run.steps)
 
     def excess(log_std: float) -> float:

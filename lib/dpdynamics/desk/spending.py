@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from ..accounting import Bracket, subsampled_gaussian_epsilon
+from ..accounting import Bracket, gaussian_epsilon, subsampled_gaussian_epsilon
 from ..arguments import fraction, nonnegative, one_of, whole
 from .answers import Answer, Refusal
 from .batches import RELATIONS, fixed_size_epsilon, shuffled_epsilon
 from .noise import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS
 from .recipes import Recipe
 from .refusals import unknown_batches, visible_delta
+
+_FAINTEST = 0.05  # less noise hides nothing: refused before any accounting
 
 
 def spent_epsilon(
@@ -65,7 +67,7 @@ def spent_epsilon(
     one_of("sampling", sampling, SAMPLINGS)
     one_of("relation", relation, RELATIONS)
     question = f"Which epsilon, at delta = {delta:g}, does noise {noise:g} buy?"
-    refusal = _hopeless(question, noise, clipped) or visible_delta(question, delta, n)
+    refusal = _hopeless(question, noise, clipped, delta) or visible_delta(question, delta, n)
     if refusal is not None:
         return refusal
     settings: dict[str, Any] = {
@@ -177,7 +179,7 @@ def _every_scheme(settings: dict[str, Any]) -> dict[str, float]:
     return known
 
 
-def _hopeless(question: str, noise: float, clipped: bool) -> Refusal | None:
+def _hopeless(question: str, noise: float, clipped: bool, delta: float) -> Refusal | None:
     if not clipped:
         return Refusal(
             question,
@@ -192,5 +194,15 @@ def _hopeless(question: str, noise: float, clipped: bool) -> Refusal | None:
     if noise == 0:
         return Refusal(
             question, "without noise no epsilon is finite", "add noise", {}, (), ("accounting",)
+        )
+    if noise < _FAINTEST:
+        return Refusal(
+            question,
+            f"a record that takes part once moves the sum by {1 / noise:.3g} standard deviations "
+            "of the noise: whoever knows the others sees it",
+            "take a noise multiplier near one",
+            {"epsilon of one full batch": float(gaussian_epsilon(mu=1 / noise, delta=delta))},
+            ("wang2026.lemD.4",),
+            ("accounting", "gaussian_divergence"),
         )
     return None
