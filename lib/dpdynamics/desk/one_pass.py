@@ -60,7 +60,7 @@ def plan_one_pass(
     ...     initial_risk=0.5, exponent=0.5,
     ... )
     >>> round(reply.numbers["clip constant c"], 2)
-    0.45
+    0.48
     """
     n, d = whole("samples", samples, 2), whole("dimension", dimension, 1)
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
