@@ -226,7 +226,7 @@
   window.addEventListener("load", () => window.MathJax?.startup?.promise?.then(scrollable));
 
   function begin() {
-    document.querySelectorAll(".ledger").forEach(table);
+    for (const form of document.querySelectorAll(".ledger-filters")) table(form.closest(".ledger"));
     document.querySelectorAll(".claim-graph").forEach(graph);
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);

@@ -127,7 +127,7 @@ def _node(chapter: Chapter, part: int, before: list[str], at: Point, address: st
         "transform": f"translate({at[0]:.1f} {at[1]:.1f})",
     }
     words = wrap(chapter.title, LINE, max_lines=3, placeholder=" …")
-    text = "".join(
+    text = " ".join(  # the space keeps the words apart for whoever listens
         f'<text y="{4.5 + 14 * (row - (len(words) - 1) / 2):.1f}">{escape(line)}</text>'
         for row, line in enumerate(words)
     )
