@@ -92,8 +92,8 @@ def sign_time(start, end):
 
 
 # %% far: batches of one record, where S is as large as the batch noise
-def far_start(batch_noise, privacy_noise):
-    start, steps = 1.4 * batch_noise, 600
+def far_start(gradient_noise, privacy_noise):
+    start, steps = 1.4 * gradient_noise, 600
     return {
         "batch_size": 1,
         "start": start,
@@ -103,8 +103,8 @@ def far_start(batch_noise, privacy_noise):
 
 
 # %% far: a start outside the assumption
-def far_start(batch_noise, privacy_noise):
-    start, steps = 20 * batch_noise, 600
+def far_start(gradient_noise, privacy_noise):
+    start, steps = 20 * gradient_noise, 600
     return {
         "batch_size": 100,
         "start": start,
@@ -114,8 +114,8 @@ def far_start(batch_noise, privacy_noise):
 
 
 # %% far: a run that has arrived, where only the plateau is left
-def far_start(batch_noise, privacy_noise):
-    start, steps = 1.4 * batch_noise, 600
+def far_start(gradient_noise, privacy_noise):
+    start, steps = 1.4 * gradient_noise, 600
     return {
         "batch_size": 10_000,
         "start": start,
@@ -125,7 +125,7 @@ def far_start(batch_noise, privacy_noise):
 
 
 # %% far: numbers that fit one batch noise only
-def far_start(batch_noise, privacy_noise):
+def far_start(gradient_noise, privacy_noise):
     return {"batch_size": 10_000, "start": 1.4, "learning_rate": 0.0016, "steps": 600}
 
 

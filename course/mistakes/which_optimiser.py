@@ -66,8 +66,8 @@ def general_crossing(F, sgd_rate, sign_rate, low, high):
 
 
 # %% critical: the printed threshold
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
-    left = rate_ratio**2 - batch_noise**2 / batch_size
+def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples, steps, delta):
+    left = rate_ratio**2 - gradient_noise**2 / batch_size
     if left <= 0:
         return np.inf
     return accounting.subsampled_gaussian_epsilon(
@@ -79,8 +79,8 @@ def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, st
 
 
 # %% critical: the paper's rule in place of an accountant
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
-    left = np.pi / 2 * rate_ratio**2 - batch_noise**2 / batch_size
+def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples, steps, delta):
+    left = np.pi / 2 * rate_ratio**2 - gradient_noise**2 / batch_size
     if left <= 0:
         return np.inf
     sigma = np.sqrt(left)
@@ -88,8 +88,8 @@ def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, st
 
 
 # %% critical: the batch noise is not averaged
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
-    left = np.pi / 2 * rate_ratio**2 - batch_noise**2
+def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples, steps, delta):
+    left = np.pi / 2 * rate_ratio**2 - gradient_noise**2
     if left <= 0:
         return np.inf
     return accounting.subsampled_gaussian_epsilon(
@@ -101,8 +101,8 @@ def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, st
 
 
 # %% critical: the noise of the mean handed to the accountant
-def critical_epsilon(rate_ratio, batch_noise, clip_norm, batch_size, samples, steps, delta):
-    left = np.pi / 2 * rate_ratio**2 - batch_noise**2 / batch_size
+def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples, steps, delta):
+    left = np.pi / 2 * rate_ratio**2 - gradient_noise**2 / batch_size
     if left <= 0:
         return np.inf
     return accounting.subsampled_gaussian_epsilon(

@@ -35,22 +35,22 @@ def test_the_plateau_of_the_sign_is_that_of_the_walk(curvature):
 def test_the_scale_of_the_private_gradient(dimension):
     """One step of the algorithm at the minimum: every gradient clipped, or none."""
     rng = np.random.default_rng(3)
-    batch_noise, B, multiplier, d = 0.8, 6, 1.5, 40
+    gradient_noise, B, multiplier, d = 0.8, 6, 1.5, 40
     clip = 100.0 if dimension is None else 0.5
-    records = batch_noise * rng.standard_normal((2000, B, d))
+    records = gradient_noise * rng.standard_normal((2000, B, d))
     norms = np.linalg.norm(records, axis=2, keepdims=True)
     total = np.sum(records * np.minimum(1, clip / norms), axis=1)
     gradient = (total + clip * multiplier * rng.standard_normal((2000, d))) / B
-    S = private_gradient_scale(batch_noise, B, clip, multiplier, clipped_dimension=dimension)
+    S = private_gradient_scale(gradient_noise, B, clip, multiplier, clipped_dimension=dimension)
     assert gradient.std() == pytest.approx(S, rel=5 / np.sqrt(2 * gradient.size))
 
 
 def test_both_plateaus_when_every_gradient_is_clipped():
     """Isotropic quadratic, B = 4; without the batch average S^2 would be 2.6 times as large."""
     rng = np.random.default_rng(7)
-    d, B, batch_noise, clip, multiplier, runs = 100, 4, 1.0, 1.0, 0.1, 40
-    S = private_gradient_scale(batch_noise, B, clip, multiplier, clipped_dimension=d)
-    contraction = clip / (batch_noise * np.sqrt(d))
+    d, B, gradient_noise, clip, multiplier, runs = 100, 4, 1.0, 1.0, 0.1, 40
+    S = private_gradient_scale(gradient_noise, B, clip, multiplier, clipped_dimension=d)
+    contraction = clip / (gradient_noise * np.sqrt(d))
     for rate, plateau, sign in ((0.1, sgd_plateau, False), (0.004, sign_plateau, True)):
         level = plateau(rate, S, contraction)
         x = np.sqrt(2 * level) * rng.standard_normal((runs, d))
@@ -59,7 +59,7 @@ def test_both_plateaus_when_every_gradient_is_clipped():
             # The mean of four clipped gradients, one at a time to save memory.
             gradient = clip * multiplier * rng.standard_normal((runs, d))
             for _ in range(B):
-                record = x + batch_noise * rng.standard_normal((runs, d))
+                record = x + gradient_noise * rng.standard_normal((runs, d))
                 norms = np.linalg.norm(record, axis=1, keepdims=True)
                 gradient += record * np.minimum(1, clip / norms)
             gradient /= B

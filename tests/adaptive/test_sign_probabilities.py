@@ -70,7 +70,7 @@ def test_both_directions_add_up_to_one():
     ("name", "make"),
     [
         ("scale", lambda: gaussian_sign(np.sin, 0.0)),
-        ("batch_noise", lambda: student_sign(np.sin, 0.0, 1.0, 1.0)),
+        ("gradient_noise", lambda: student_sign(np.sin, 0.0, 1.0, 1.0)),
         ("degrees_of_freedom", lambda: student_sign(np.sin, 1.0, 0.4, 1.0)),
         ("degrees_of_freedom", lambda: student_sign(np.sin, 1.0, 1e7, 1.0)),
         ("noise_scale", lambda: student_sign(np.sin, 1.0, 1.0, -1.0)),

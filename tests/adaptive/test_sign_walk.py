@@ -69,12 +69,12 @@ def test_a_transition_matrix_over_many_steps():
 
 def test_monte_carlo_of_the_algorithm_itself():
     rng = np.random.default_rng(5)
-    rate, batch_noise, noise, paths, steps = 0.1, 0.6, 0.9, 40_000, 60
+    rate, gradient_noise, noise, paths, steps = 0.1, 0.6, 0.9, 40_000, 60
     x = np.full(paths, 1.3)
     for _ in range(steps):
-        gradient = quartic(x) + batch_noise * rng.standard_t(1, paths)
+        gradient = quartic(x) + gradient_noise * rng.standard_t(1, paths)
         x -= rate * np.sign(gradient + noise * rng.standard_normal(paths))
-    (law,) = sign_walk(student_sign(quartic, batch_noise, 1.0, noise), 1.3, rate, [steps])
+    (law,) = sign_walk(student_sign(quartic, gradient_noise, 1.0, noise), 1.3, rate, [steps])
     counts = [np.sum(np.abs(x - point) < rate / 2) for point in law.points]
     often = law.probabilities * paths > 10
     observed = np.append(np.array(counts)[often], paths - np.array(counts)[often].sum())

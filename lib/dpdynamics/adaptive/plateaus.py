@@ -22,7 +22,7 @@ from ..arguments import (
 
 
 def private_gradient_scale(
-    batch_noise: float,
+    gradient_noise: float,
     batch_size: int,
     clip_norm: float,
     noise_multiplier: float,
@@ -33,7 +33,7 @@ def private_gradient_scale(
 
     Parameters
     ----------
-    batch_noise : float
+    gradient_noise : float
         :math:`\sigma_\gamma\ge0`, standard deviation of a coordinate of one record's gradient.
     batch_size : int
         B.
@@ -61,7 +61,8 @@ def private_gradient_scale(
     Claims anon2025.def3.3 and anon2025.thmB.9. The paper has no batch average in Phase 1: it puts
     1/d for 1/(dB).
     """
-    spread, B = nonnegative("batch_noise", batch_noise), whole("batch_size", batch_size, minimum=1)
+    spread = nonnegative("gradient_noise", gradient_noise)
+    B = whole("batch_size", batch_size, minimum=1)
     clip = positive("clip_norm", clip_norm)
     if clipped_dimension is not None:
         spread = clip / np.sqrt(whole("clipped_dimension", clipped_dimension, minimum=1))

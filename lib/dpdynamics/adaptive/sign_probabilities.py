@@ -82,7 +82,7 @@ def gaussian_sign(gradient: Callable[[Array], ArrayLike], scale: ArrayLike) -> S
 
 def student_sign(
     gradient: Callable[[Array], ArrayLike],
-    batch_noise: float,
+    gradient_noise: float,
     degrees_of_freedom: float,
     noise_scale: float,
 ) -> SymmetricSign:
@@ -96,7 +96,7 @@ def student_sign(
     ----------
     gradient : callable
         x to :math:`f'(x)`, elementwise.
-    batch_noise : float
+    gradient_noise : float
         :math:`\sigma_\gamma>0`, a scale: a variance exists for :math:`\nu>2` only.
     degrees_of_freedom : float
         :math:`\nu` in [0.5, 10^6]; for more use `gaussian_sign`.
@@ -117,7 +117,8 @@ def student_sign(
     ----------
     Claim anon2025.assB.2, one coordinate.
     """
-    spread, noise = positive("batch_noise", batch_noise), nonnegative("noise_scale", noise_scale)
+    spread = positive("gradient_noise", gradient_noise)
+    noise = nonnegative("noise_scale", noise_scale)
     nu = positive("degrees_of_freedom", degrees_of_freedom)
     if not 0.5 <= nu <= 1e6:
         raise ValueError(f"degrees_of_freedom must lie in [0.5, 1e6], got {nu}")
