@@ -108,9 +108,9 @@ pdf: $(READY) ## print the book to _build/private-dynamics.pdf and check it (nee
 	@$(MAKE) --no-print-directory site
 	@$(BIN)/python tools/pdf.py make
 
-release: $(READY) ## archives, PDF, manifest and checksums in _build/release (DIRTY=1: uncommitted too)
+release: $(READY) ## archives, PDF, manifest and checksums in _build/release (DIRTY=1: with changes)
 	@$(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)
-	@$(MAKE) --no-print-directory pdf course
+	@$(MAKE) --no-print-directory pdf course COURSE=_build/course ASSIGNMENT=
 	@$(BIN)/python tools/release.py $(if $(DIRTY),--dirty)
 	@cd _build/release && sha256sum --quiet -c SHA256SUMS && echo "Checksums agree: _build/release"
 

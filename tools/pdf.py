@@ -34,7 +34,7 @@ SUBTITLE = "Differentially private SGD, theorem by theorem"
 
 
 def git(*arguments: str) -> str:
-    """Answer of git, "" where there is none."""
+    """Answer of git, "" outside a repository."""
     result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
     return result.stdout.strip() if result.returncode == 0 else ""
 

@@ -5,7 +5,8 @@
 Writes ``_build/release/``: the source, the rendered book, the PDF, the ledger, the library as wheel
 and sdist, the student versions of the course, ``MANIFEST.json`` and ``SHA256SUMS``. The archives of
 one commit are equal byte for byte. Refuses a tree with changes that are not committed, unless told
-``--dirty``. The exit status is 1 when something is missing.
+``--dirty``: source and library are then those of the commit, the rest as it was built. The exit
+status is 1 when something is missing, or the PDF is older than the pages.
 """
 
 from __future__ import annotations
@@ -164,6 +165,9 @@ def release(build: Path, dirty: bool) -> list[str]:
         pack_folder(build / "html", target / f"{name}-html.zip", f"{name}-html")
     else:
         missing.append("html")
+    printed, page = build / "private-dynamics.pdf", build / "html" / "ledger.json"
+    if printed.is_file() and page.is_file() and printed.stat().st_mtime < page.stat().st_mtime:
+        missing.append("private-dynamics.pdf (there is one, older than the pages)")
     for file, new in {
         "private-dynamics.pdf": f"{name}.pdf",
         "html/ledger.json": "ledger.json",

@@ -5,7 +5,7 @@
 Clones the last commit twice, at paths of different length, renders both from their stored outputs
 in this environment, and compares every file of ``_build/html`` byte for byte. Files that may
 differ stand in ``tools/reproducible.txt``, with the reason. The exit status is 1 when another
-file differs, or when a listed one no longer does.
+file differs, when a listed one no longer does, or when nothing was built.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--keep", type=Path, help="an empty folder for both builds, to look at")
     given = parser.parse_args(arguments)
+    if given.keep and given.keep.is_dir() and any(given.keep.iterdir()):
+        parser.error(f"--keep: {given.keep} is not empty")
     with tempfile.TemporaryDirectory() as scratch:
         base = given.keep or Path(scratch)
         pages = []
@@ -92,6 +94,8 @@ def main(arguments: list[str] | None = None) -> int:
         differ = differences(*pages)
         total = sum(p.is_file() for p in pages[0].rglob("*"))
     faults = judge(differ, exceptions(LISTED.read_text("utf-8")))
+    if not total:
+        faults.append("nothing was built")
     for fault in faults:
         print(fault)
     print(f"{total} files, {len(differ)} differ, {len(faults)} faults.")

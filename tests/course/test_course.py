@@ -153,6 +153,10 @@ def test_a_class_from_files_to_final_points(
         marks.write_text(f"{head}tiny,ada,words,5,{points},\n")
         with pytest.raises(SystemExit):
             command.main([*run, "marks", str(marks)])
+    marks.write_text("assignment;student;task;of;points\ntiny;ada;words;5;4\n")
+    with pytest.raises(SystemExit):
+        command.main([*run, "marks", str(marks)])
+    assert "no column assignment, points, student, task" in capsys.readouterr().err
     marks.write_text(f"{head}tiny,ada,words,5,4.5,One sign is <missing>.\n")
     assert command.main([*run, "marks", str(marks)]) == 0
     assert rows(folder / "grades.csv")[1:] == [
@@ -168,6 +172,9 @@ def test_a_class_from_files_to_final_points(
     assert command.main([*run, "grade", str(handed_in)]) == 0
     assert capsys.readouterr().out.count("(graded before)") == 2
     assert rows(folder / "grades.csv")[1][2] == "19.5", "marks given by hand stay"
+    (tmp_path / "nothing").mkdir()
+    assert command.main([*run, "grade", str(tmp_path / "nothing")]) == 1
+    assert "no notebook in this folder" in capsys.readouterr().err
     twice = handed_in / "ada" / "tiny.ipynb"
     twice.parent.mkdir()
     twice.write_bytes(released.read_bytes())

@@ -16,7 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.converters.base import NbGraderException
 
-from coursework import release
+from coursework import grading, release
 from coursework.sources import Assignment, grade_id
 
 pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
@@ -164,7 +164,9 @@ def test_stolen_tests_are_not_handed_over(
     cell(notebook, "root").source = answer
     notebook.cells.append(new_code_cell("print(In)\nIn"))
     notebook.cells.append(new_code_cell("raise RuntimeError(In[-4].splitlines()[-2])"))
+    notebook.cells.append(new_code_cell("raise RuntimeError(In[-5].encode().hex()[:110])"))
     result = hand_in(notebook)
+    assert result.words.count("This cell stops with RuntimeError.") == 2
     (graded,) = (course / "autograded").glob(f"*-{error}-/tiny/tiny.ipynb")
     assert "Your root, squared" in graded.read_text("utf-8"), "the attack did not reach the tests"
     assert result.points["test-root"] == 0
@@ -174,9 +176,14 @@ def test_stolen_tests_are_not_handed_over(
     assert [path.name for path in folder.iterdir()] == ["tiny.html"]
 
 
-def test_a_dead_kernel_leaves_no_points(course: Path, notebook: Any, hand_in: Hand) -> None:
+def test_a_dead_kernel_gives_no_points(
+    course: Path, notebook: Any, hand_in: Hand, request: pytest.FixtureRequest
+) -> None:
     cell(notebook, "root").source = "import os\nos._exit(0)"
     with pytest.raises(NbGraderException):
         hand_in(notebook)
+    entries = [e for e in grading.lines(course) if e.student == request.node.name]
+    assert sum(e.points for e in entries) == 0
+    assert not (course / "feedback" / request.node.name).exists()
     assert "DeadKernelError" in (course / "nbgrader.log").read_text("utf-8")
     assert logging.getLogger("traitlets").propagate

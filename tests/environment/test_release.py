@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import dpdynamics
 import release
 from nb.layout import ROOT
 
@@ -121,11 +123,28 @@ def test_changes_that_are_not_committed_are_refused(
 ) -> None:
     assert release.main(["--check"]) == 0
     (repository / "more.txt").write_text("new")
-    assert release.main(["--check"]) == 1
-    assert "more.txt" in capsys.readouterr().err
+    build = ["--build", str(repository / "_build")]
+    for arguments in (["--check"], build):
+        assert release.main(arguments) == 1
+        assert "more.txt" in capsys.readouterr().err
+    assert not (repository / "_build" / "release").exists()
     assert release.main(["--check", "--dirty"]) == 0
+    for arguments, dirty in ((["--dirty"], True), ([], False)):
+        if not dirty:
+            (repository / "more.txt").unlink()
+        assert release.main([*build, *arguments]) == 0
+        manifest = json.loads((repository / "_build" / "release" / "MANIFEST.json").read_text())
+        assert manifest["uncommitted_changes"] is dirty
+
+
+def test_a_pdf_of_older_pages_is_refused(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.utime(repository / "_build" / "private-dynamics.pdf", (1_600_000_000, 1_600_000_000))
+    assert release.main(["--build", str(repository / "_build")]) == 1
+    assert "older than the pages" in capsys.readouterr().err
 
 
 def test_the_version_of_the_book_is_the_library_s() -> None:
-    assert (ROOT / "pyproject.toml").is_file()
-    assert release.BUILD == ROOT / "_build"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == dpdynamics.__version__

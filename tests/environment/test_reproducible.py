@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import reproducible
 from reproducible import LISTED, differences, exceptions, judge
 
 
@@ -39,6 +40,17 @@ def test_the_list_is_exact() -> None:
     assert judge(["a.pickle"], listed) == []
     assert judge(["a.pickle", "a.html"], listed) == ["differs: a.html"]
     assert judge([], listed) == ["listed, but does not differ: *.pickle"]
+
+
+def test_two_empty_builds_do_not_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reproducible, "render", lambda folder: folder / "html")
+    assert reproducible.main(["--keep", str(tmp_path)]) == 1
+    assert "nothing was built" in capsys.readouterr().out
+    (tmp_path / "left").touch()
+    with pytest.raises(SystemExit):
+        reproducible.main(["--keep", str(tmp_path)])
 
 
 def test_every_exception_has_a_reason() -> None:

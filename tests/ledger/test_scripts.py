@@ -103,6 +103,42 @@ def test_the_check_may_have_a_name_be_nested_or_come_from_a_list(tmp_path: Path)
     assert "checks = [*many]\n" in cut(book, 4, "a2025.b", "many 1")
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "elif two:\n    y = 3",
+        "elif two:\n    y = 3\nelif one:\n    y = 4\nelse:\n    y = 5",
+        "else:\n    y = 3",
+        "else:\n    # a remark\n    y = 3",
+    ],
+)
+def test_a_branch_goes_with_its_head_alone(other: str, tmp_path: Path) -> None:
+    text = f"one, two, x = True, False, 1\nif one:\n    y = 2\n    x = x + 5\n{other}"
+    check = cut(source(tmp_path, text, 'verdict("a2025.b", f("one", x))'), 2, "a2025.b", "one")
+    names: dict[str, object] = {"f": lambda name, value: value}
+    exec(compile(check, "script", "exec"), names)
+    assert names["check"] == 6
+    assert "y = 3" not in check and "el" not in check
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ('"notebooks/part2/data"', ["notebooks/part2/data"]),
+        ('"notebooks/kan/data/table-1.csv"', ["notebooks/kan/data"]),
+        ('"notebooks/kan/data is missing"', []),
+    ],
+)
+def test_folders_that_a_script_reads(text: str, folder: list[str]) -> None:
+    assert scripts.FILES.findall(text) == folder
+
+
+def test_a_script_that_is_no_more_is_removed(tmp_path: Path) -> None:
+    scripts.write(SCRIPTS[:2], ROOT, tmp_path)
+    scripts.write(SCRIPTS[:1], ROOT, tmp_path)
+    assert [path.name for path in (tmp_path / scripts.FOLDER).glob("*.py")] == [SCRIPTS[0].name]
+
+
 def test_a_verdict_that_cannot_be_found_is_named(tmp_path: Path) -> None:
     with pytest.raises(SliceError, match=r"chapter.ipynb, cell 1: no call of verdict on a2025.b"):
         cut(source(tmp_path, "record(checks)"), 1, "a2025.b", "one")

@@ -240,4 +240,3 @@ def test_the_command_refuses_an_unknown_page(capsys):
 
 def test_the_pages_of_the_handful_are_in_the_book():
     assert {page for page, _ in book_pages(ROOT)} >= HANDFUL
-    assert shutil.which("git") or pdf.git("status") == ""

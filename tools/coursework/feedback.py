@@ -1,10 +1,11 @@
 """The page that a student gets back: points, the words of failed tests, the student's own text.
 
 nbgrader's own page shows the graded notebook, with hidden tests and tracebacks. This one is built
-the other way round: nothing is shown but what is known to be harmless. Of an executed cell it takes
-the error, of an error an assertion's words if a cell of the assignment contains them, and for any
-other error its type and one short line. Outputs are never shown, since a program can print the
-tests that it is run with.
+the other way round: it takes of an executed cell the error, of an error an assertion's words if a
+cell of the assignment contains them, and for any other error its type and one short line, without
+pieces of tests. Of an error in a cell that the student added only the type is shown: there may be
+any number of such cells. Outputs are never shown, since a program can print the tests that it is
+run with. What a program encodes in the short lines of its answers gets through.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def _tasks(assignment: Assignment, nb: NotebookNode, waiting: set[str]) -> Itera
         known = assignment.cells.get(name)
         if known is None:
             if cell.source.strip():
-                task.parts.append(_text("A cell of your own", cell) + _stopped(assignment, cell))
+                task.parts.append(_text("A cell of your own", cell) + _stopped(None, cell))
             continue
         kind, mark = kind_of(known), cell.metadata.nbgrader
         heading = _heading(known.source, "##") if known.cell_type == "markdown" else ""
@@ -191,8 +192,8 @@ def _error(cell: NotebookNode) -> NotebookNode | None:
     return next((o for o in outputs if o.output_type == "error"), None)
 
 
-def _stopped(assignment: Assignment, cell: NotebookNode) -> str:
-    """A line on an error in one of the student's cells."""
+def _stopped(assignment: Assignment | None, cell: NotebookNode) -> str:
+    """A line on an error in one of the student's cells; without an assignment, on its type."""
     error = _error(cell)
     if error is None:
         return ""
@@ -219,13 +220,15 @@ def _verdict(assignment: Assignment, cell: NotebookNode, score: float, of: float
     return f'<p class="result failed">{lead}They stop with {_described(assignment, error)}.</p>'
 
 
-def _described(assignment: Assignment, error: NotebookNode) -> str:
+def _described(assignment: Assignment | None, error: NotebookNode) -> str:
     """An error by its type and, if harmless, the beginning of its words."""
     if error.ename == "CellTimeoutError":
         return "a time limit: it ran too long"
     if error.ename == "KeyboardInterrupt":
         return "an interruption: it ran too long"
     kind = error.ename if error.ename in ERRORS or error.ename == "LinAlgError" else "an error"
+    if assignment is None:
+        return kind
     if kind == "AssertionError":
         given = [c for name in assignment.ids("given") for c in [assignment.cells[name]]]
         if any(recognised(error.evalue, cell) for cell in given if cell.cell_type == "code"):

@@ -128,6 +128,8 @@ def grade_all(
 ) -> list[str]:
     """Collect and grade what is new in a folder; return complaints."""
     submissions, complaints = find(handed_in, [a.name for a in assignments])
+    if not (submissions or complaints):
+        complaints.append(f"{handed_in}: no notebook in this folder")
     for number, submission in enumerate(submissions, start=1):
         where = f"[{number}/{len(submissions)}] {submission.student}  {submission.assignment}"
         try:
@@ -154,11 +156,15 @@ def enter_marks(folder: Path, marks: Path) -> set[tuple[str, str]]:
     Raises
     ------
     ValueError
-        If a line names an unknown answer, or its points are not between 0 and the most possible.
-        Nothing is entered then.
+        If a column is missing, a line names an unknown answer, or its points are not between 0 and
+        the most possible. Nothing is entered then.
     """
     with marks.open(encoding="utf-8-sig", newline="") as file:
-        lines = [row for row in csv.DictReader(file) if (row["points"] or "").strip()]
+        table = csv.DictReader(file)
+        missing = {"assignment", "student", "task", "points"} - set(table.fieldnames or ())
+        if missing:
+            raise ValueError(f"{marks.name}: no column {', '.join(sorted(missing))}")
+        lines = [row for row in table if (row["points"] or "").strip()]
     changed: set[tuple[str, str]] = set()
     with gradebook(folder) as book:
         for row in lines:

@@ -153,8 +153,10 @@ def finish(
     )
     name = ByteStringObject(hashlib.md5(repr((imprint, seconds)).encode()).digest())
     writer._ID = ArrayObject([name, name])
-    writer.write(target)
-    compress(writer, target)
+    unfinished = target.with_suffix(".part")
+    writer.write(unfinished)
+    compress(writer, unfinished)
+    unfinished.replace(target)
 
 
 def compress(writer: PdfWriter, target: Path, together: int = 200) -> None:

@@ -189,7 +189,7 @@ def _text(kept: Sequence[ast.stmt], program: Sequence[ast.stmt], source: str) ->
         if isinstance(statement, ast.Import | ast.ImportFrom):
             pieces += _import(statement)
         else:
-            dropped = dict(_dropped(original, statement))
+            dropped = dict(_dropped(original, statement, lines))
             for number in range(first, (original.end_lineno or first) + 1):
                 if number not in dropped:
                     pieces.append(lines[number - 1])
@@ -213,7 +213,9 @@ def _import(statement: ast.Import | ast.ImportFrom) -> list[str]:
     return [f"{head} import (", *(f"    {name}," for name in names.split(", ")), ")"]
 
 
-def _dropped(original: ast.stmt, short: ast.stmt) -> Iterator[tuple[int, str]]:
+def _dropped(
+    original: ast.stmt, short: ast.stmt, lines: Sequence[str]
+) -> Iterator[tuple[int, str]]:
     """Lines of the original that the short form lacks, with what replaces them."""
     if isinstance(original, ast.FunctionDef | ast.ClassDef) or original is short:
         return
@@ -223,15 +225,16 @@ def _dropped(original: ast.stmt, short: ast.stmt) -> Iterator[tuple[int, str]]:
         numbers: list[int] = []
         for statement in before:
             if statement.lineno in remain:
-                yield from _dropped(statement, remain[statement.lineno])
+                yield from _dropped(statement, remain[statement.lineno], lines)
             else:
                 numbers += range(_first(statement), (statement.end_lineno or 0) + 1)
-        if numbers and not remain and before:
-            indent = " " * before[0].col_offset
+        if numbers and not remain:
             if field == "body":
-                yield numbers[0], f"{indent}pass"
-            else:
-                yield numbers[0] - 1, ""
-                yield numbers[0], ""
-            numbers = numbers[1:]
+                yield numbers[0], f"{' ' * before[0].col_offset}pass"
+                numbers = numbers[1:]
+            elif not lines[numbers[0] - 1].lstrip().startswith("elif"):  # the else above goes too
+                above = numbers[0] - 1
+                while not lines[above - 1].lstrip().startswith("else"):
+                    above -= 1
+                numbers = [*range(above, numbers[0]), *numbers]
         yield from ((number, "") for number in numbers)

@@ -17,7 +17,8 @@ from .ledger import Ledger, Row
 
 FOLDER = "errata"
 ARCHIVE = "errata-scripts.zip"
-FILES = re.compile(r"['\"](notebooks/[a-z_/]+)['\"]")  # a folder that a notebook reads from
+# A folder that a notebook reads from, or a file in it.
+FILES = re.compile(r"['\"](notebooks(?:/[\w-]+)+?)(?:/[\w-]+\.\w+)?/?['\"]")
 PACKED = zipfile.ZIP_DEFLATED
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
 
@@ -133,15 +134,15 @@ def write(found: Sequence[Script], root: Path, out: Path) -> None:
     """Write all scripts below the root of the site, and one archive with all of them."""
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
+    sound = [script for script in found if not script.problem]
+    for old in {path.name for path in folder.glob("*.py")} - {script.name for script in sound}:
+        (folder / old).unlink()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        sound = [script for script in found if not script.problem]
         for script in sound:
             (folder / script.name).write_text(script.text, "utf-8")
             archive.writestr(zipfile.ZipInfo(script.name, EPOCH), script.text, PACKED)
-        for name in sorted(
-            {name for script in found if not script.problem for name in script.folders}
-        ):
+        for name in sorted({name for script in sound for name in script.folders}):
             for path in sorted(path for path in (root / name).iterdir() if path.is_file()):
                 entry = zipfile.ZipInfo(f"{name}/{path.name}", EPOCH)
                 archive.writestr(entry, path.read_bytes(), PACKED)

@@ -177,8 +177,10 @@ class Program:
                 found |= _roots(node)
             elif isinstance(node, ast.AugAssign):
                 found |= _roots(node.target)
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            found |= self._changed_by_call(statement.value, self.position[statement])
+        whole = ast.walk(statement) if isinstance(statement, ast.Try) else (statement,)
+        for node in whole:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                found |= self._changed_by_call(node.value, self.position[statement])
         if self.random:
             found |= self.random & self.uses(statement, self.position[statement])
         return found
@@ -186,6 +188,8 @@ class Program:
     def _changed_by_call(self, call: ast.Call, place: int) -> set[str]:
         if isinstance(call.func, ast.Attribute):
             roots = _roots(call.func)
+            if roots & self.random:  # a shuffle
+                return roots.union(*map(_roots, call.args))
             return _roots(call.args[0]) if roots & self.modules and call.args else roots
         definition = self.reaching(_called(call), place)
         if _called(call) in DISPLAY or not isinstance(definition, ast.FunctionDef):
@@ -259,18 +263,19 @@ class Program:
         place = self.position[statement]
         header = statement.iter if isinstance(statement, ast.For) else statement.test
         names = bound(statement.target) if isinstance(statement, ast.For) else set()
-        uses, inside = self.uses(header, place), set(live)
+        other, after = self.block(statement.orelse, live)
         trial, _ = self.block(statement.body, set(live))
-        real = [s for s in trial if not isinstance(s, ast.Break | ast.Continue)]
-        if not _substance(real) and not names & live:
+        if not (_substance(trial) or other or names & live):
             return None, live
+        live = live | after
+        uses, inside = self.uses(header, place), set(live)
         while True:
             body, before = self.block(statement.body, inside | uses)
             if before <= inside:
                 break
             inside |= before
         return (
-            _with(statement, body=body or [ast.Pass()], orelse=statement.orelse),
+            _with(statement, body=body or [ast.Pass()], orelse=other),
             live | (before - names) | uses,
         )
 

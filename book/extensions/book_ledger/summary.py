@@ -122,7 +122,7 @@ def binned(values: Iterable[float], ends: tuple[float, ...]) -> list[tuple[str, 
     for index, high in enumerate(ends):
         count = sum((low < v or index == 0) and v <= high for v in values)
         words = f"above {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
-        result.append((words.replace("1e+04", "10 000").replace("10000", "10 000"), count))
+        result.append((words.replace("10000", "10 000"), count))
         low = high
     return result
 
