@@ -77,7 +77,7 @@ site: $(READY)
 	@if [ ! -e _build/.site ] || [ -n "$$(find book course notebooks lib _config.yml _toc.yml pyproject.toml \
 	    requirements.lock -type f -newer _build/.site -not -name '*.pyc' | head -1)" ]; then \
 	  echo "Rendering the book ..."; \
-	  mkdir -p _build && touch _build/.site-started && \
+	  mkdir -p _build && rm -rf _build/html && touch _build/.site-started && \
 	  $(BIN)/jupyter-book build . --all -W -n --keep-going -q && \
 	  mv _build/.site-started _build/.site; \
 	fi

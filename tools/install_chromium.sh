@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Chromium available for the browser tests, from what the system offers.
+# Makes a Chromium available for the browser tests and the PDF, from what the system offers.
 # Prints one line that says what it found or did. Never fails: without a browser those tests are
 # skipped, with the same message.
 set -uo pipefail
@@ -13,12 +13,12 @@ find_browser() {
 }
 
 say_missing() {
-    echo "Browser tests: skipped, because $1. Install Chromium or Google Chrome to run them."
+    echo "Browser: none, because $1. Install Chromium or Google Chrome: it prints the PDF, and the tests that need it are skipped without."
     exit 0
 }
 
 if browser=$(find_browser); then
-    echo "Browser tests: use $browser."
+    echo "Browser: use $browser."
     exit 0
 fi
 command -v apt-get >/dev/null || say_missing "no Chromium was found and there is no apt-get"
@@ -29,12 +29,12 @@ elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
 else
     say_missing "no Chromium was found and installing one needs root"
 fi
-echo "Browser tests: installing the system's package chromium ..."
+echo "Browser: installing the system's package chromium ..."
 export DEBIAN_FRONTEND=noninteractive
 if "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 &&
     "${as_root[@]}" apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1 &&
     browser=$(find_browser); then
-    echo "Browser tests: use $browser."
+    echo "Browser: use $browser."
 else
     say_missing "the package chromium could not be installed"
 fi

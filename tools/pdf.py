@@ -26,7 +26,7 @@ from nb.layout import ROOT
 from paper.assemble import Assembly, Imprint, book_pages
 from paper.check import check
 from paper.finish import finish, printed
-from paper.typeset import Press
+from paper.typeset import Press, chromium
 
 SITE = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "private-dynamics.pdf"
@@ -116,6 +116,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(words, flush=True)
 
     faults = []
+    if given.command == "make" and chromium() is None:
+        parser.error("Chromium or Chrome is needed to print the book, and none is installed")
     if given.command == "make":
         with Press() as press:
             faults += make(given.site, pages, given.to, press, say)

@@ -151,6 +151,18 @@ def test_shuffled_bounds_enclose_one_epoch_and_grow() -> None:
     assert replaced.upper == pytest.approx(gaussian_epsilon(mu=4.0, delta=1e-5))
 
 
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize("noise", [0.03, 0.05, 0.1, 0.2])
+def test_shuffled_bounds_hold_at_little_noise(noise: float, relation: str) -> None:
+    run = {"batch_size": 500, "samples": 50_000, "delta": 1e-6, "relation": relation}
+    one, many = (
+        desk.shuffled_epsilon(noise_multiplier=noise, steps=steps, **run) for steps in (100, 3000)
+    )
+    alone = gaussian_epsilon(mu=(2 if relation == "replace" else 1) / noise, delta=1e-6)
+    assert alone / 4 < one.lower <= many.lower <= many.upper < 40 * alone
+    assert one.upper == pytest.approx(alone)
+
+
 def test_published_epsilons_that_whole_orders_reproduce() -> None:
     classical = ACCOUNTANTS["Renyi, whole orders, classical"]
     for name in ("Example, Abadi et al.", "MNIST, sigma 1.3", "MNIST, sigma 1.1"):
@@ -260,7 +272,13 @@ def test_correlation_says_no_yes_and_perhaps() -> None:
         (desk.shuffled_epsilon, {**RUN, "batch_size": 60_000}, "batch_size"),
         (desk.plan_one_pass, {**PLAN, "epsilon": -1.0}, "epsilon"),
         (desk.plan_one_pass, {**PLAN, "epsilon": 1.0, "features": "?"}, "features"),
+        (desk.plan_one_pass, {**PLAN, "dimension": 1, "epsilon": 1.0, "exponent": -1}, "exponent"),
         (desk.choose_optimiser, {**STEPS, "noise_multiplier": 0.0}, "noise_multiplier"),
+        (
+            desk.choose_optimiser,
+            {**STEPS, "noise_multiplier": 1.0, "tuned": True, "curvature": -1.0},
+            "curvature",
+        ),
         (desk.choose_optimiser, {**STEPS, "noise_multiplier": 1.0, "rival": "lion"}, "rival"),
         (desk.correlate_noise, {**OFTEN, "correlations": (1.0,)}, "correlations"),
         (desk.correlate_noise, {**OFTEN, "correlations": ()}, "correlations"),

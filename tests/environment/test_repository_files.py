@@ -137,7 +137,7 @@ def test_lib_is_not_ignored() -> None:
 @pytest.mark.parametrize(
     ("commands", "said"),
     [
-        ({}, "skipped, because no Chromium was found and there is no apt-get"),
+        ({}, "none, because no Chromium was found and there is no apt-get"),
         (
             {"apt-get": "exit 100", "id": "echo 0"},
             "the package chromium could not be installed",
@@ -160,5 +160,5 @@ def test_browser_set_up_never_fails_and_says_what_it_found(
         check=False,
     )
     assert result.returncode == 0
-    assert result.stdout.startswith("Browser tests: ")
+    assert result.stdout.startswith("Browser: ")
     assert said in result.stdout

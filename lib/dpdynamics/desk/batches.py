@@ -22,12 +22,11 @@ From below, for zero-out neighbours and zero others, the largest of three tests.
 Under replacement opposite others double the distance: the same at half the noise multiplier.
 """
 
-from math import ceil, exp, sqrt
+from math import ceil, exp, log, sqrt
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import log_ndtr
-from scipy.stats import binom
+from scipy.special import betaln, log_ndtr
 
 from ..accounting import (
     Bracket,
@@ -184,7 +183,7 @@ def _one_epoch(sigma: float, batches: int, delta: float, floor: float) -> float:
         )
 
     try:
-        if excess(floor) <= 0:
+        if floor > 700 or excess(floor) <= 0:  # beyond, exp overflows
             return 0.0
         high = float(gaussian_epsilon(mu=1 / sigma, delta=delta))
         root = float(brentq(excess, floor, high, xtol=1e-4))
@@ -198,9 +197,12 @@ def _count_epsilon(sigma: float, batches: int, epochs: int, delta: float) -> flo
     levels = np.linspace(0.0, 1.0, 97) * (1 + 8 * sigma)
     quiet = batches * log_ndtr(levels / sigma)
     seen = quiet + log_ndtr((levels - 1) / sigma) - log_ndtr(levels / sigma)
-    with_record, without = -np.expm1(seen), -np.expm1(quiet)
     counts = np.arange(epochs + 1)
-    p, q = (binom.pmf(counts, epochs, chance[:, None]) for chance in (with_record, without))
+    ways = -log(epochs + 1) - betaln(counts + 1, epochs - counts + 1)
+    p, q = (  # of so many loud epochs, as logarithms: either chance may underflow
+        ways + counts * np.log(-np.expm1(x)) + (epochs - counts) * x
+        for x in (np.minimum(silent, -1e-300)[:, None] for silent in (seen, quiet))
+    )
 
     def proved(epsilon: float) -> float:
         return max(_stick(p, q, epsilon), _stick(q, p, epsilon)) / delta - 1
@@ -210,12 +212,14 @@ def _count_epsilon(sigma: float, batches: int, epochs: int, delta: float) -> flo
     high = 1.0
     while proved(high) > 0 and high < 1e4:
         high *= 2
+    if proved(high) > 0:
+        return high
     root = float(brentq(proved, 0.0, high, xtol=1e-6))
     return max(root - 1e-5, 0.0)
 
 
 def _stick(p: Array, q: Array, epsilon: float) -> float:
-    """Return the largest hockey-stick divergence of the rows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        weighted = np.where(q > 0, np.exp(epsilon) * q, 0.0)
-    return float(np.maximum(p - weighted, 0).sum(axis=1).max())
+    """Return the largest hockey-stick divergence of the rows, logarithms of probabilities."""
+    larger = epsilon + q < p
+    gap = np.where(larger, epsilon + q - np.where(larger, p, 0.0), 0.0)
+    return float((np.exp(p) * -np.expm1(gap)).sum(axis=1).max())

@@ -130,12 +130,17 @@ def correlate_noise(
         "sampling_probability": q,
         "steps": count,
     }
+    known = dict(multipliers or {})
     try:
         plain = calibrate_noise_multiplier(epsilon=epsilon, **run)
+        for lam in tried:
+            known[lam] = known.get(lam) or correlated_noise_multiplier(
+                epsilon=epsilon, correlation=lam, blocks=blocks, **run
+            )
     except (ArithmeticError, ValueError) as error:
         return Refusal(
             question,
-            f"the exact accountant gives no number here: {error}",
+            f"the accountants give no number here: {error}",
             "keep independent noise and an accountant that is valid and looser",
             {},
             _EVIDENCE,
@@ -150,11 +155,9 @@ def correlate_noise(
         / flat,
     }
     base = plain * end_noise_std(correlation=0.0, decay=decay, steps=count)
-    known, ratios = dict(multipliers or {}), {}
+    ratios = {}
     for lam in tried:
-        bracket = known.get(lam) or correlated_noise_multiplier(
-            epsilon=epsilon, correlation=lam, blocks=blocks, **run
-        )
+        bracket = known[lam]
         left = end_noise_std(correlation=lam, decay=decay, steps=count) / base
         ratios[lam] = float(bracket.lower) * left, float(bracket.upper) * left
         numbers[f"multiplier at {lam:g}"] = float(bracket.upper)

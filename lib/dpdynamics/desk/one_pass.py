@@ -4,7 +4,7 @@ from math import sqrt
 from typing import Any
 
 from ..accounting import gaussian_noise_multiplier
-from ..arguments import fraction, one_of, positive, whole
+from ..arguments import fraction, nonnegative, one_of, positive, whole
 from ..dynamics import Tuning, clipping_factors, tune_one_pass
 from ..problems import InverseTimeDecay
 from .answers import Answer, Refusal
@@ -65,13 +65,14 @@ def plan_one_pass(
     n, d = whole("samples", samples, 2), whole("dimension", dimension, 1)
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
     zeta, start = positive("label_std", label_std), positive("initial_risk", initial_risk)
+    one_of("features", features, ("gaussian", "other"))
+    if exponent is not None:
+        nonnegative("exponent", exponent)
     question = f"How to clip and step, in one pass over n = {n} records of d = {d} features?"
     mu = 1 / float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
     rho, gamma = mu**2 / 2, d / n
     known = {"rho": rho, "gamma = d/n": gamma, "gamma^2/rho": gamma**2 / rho}
-    refusal = visible_delta(question, delta, n) or _outside(
-        question, one_of("features", features, ("gaussian", "other")), gamma, d, known
-    )
+    refusal = visible_delta(question, delta, n) or _outside(question, features, gamma, d, known)
     if refusal is not None:
         return refusal
     setting: dict[str, Any] = {

@@ -86,6 +86,8 @@ def choose_optimiser(
     length = spread * sqrt(d)
     phase = 2 if clip >= 3 * length else 1 if clip <= length / 3 else 0
     known = {"C / G": clip / length} if length else {}
+    if curvature is not None:
+        positive("curvature", curvature)
     if steps is not None:
         whole("steps", steps, 1)
         if curvature is None:
@@ -154,9 +156,8 @@ def _unsettled(
     """Refuse where the steps are large, or too few to reach the plateau."""
     if curvature is None:
         return None
-    lam, scale = positive("curvature", curvature), numbers["S"]
-    contraction = 1 / numbers["K_1 = max(1, G/C)"]
-    size = {"DP-SGD": eta * lam, name: other * lam / scale}
+    scale, contraction = numbers["S"], 1 / numbers["K_1 = max(1, G/C)"]
+    size = {"DP-SGD": eta * curvature, name: other * curvature / scale}
     if max(size.values()) > 0.3:
         return Refusal(
             question,
@@ -169,7 +170,8 @@ def _unsettled(
         )
     if steps is None:
         return None
-    rates = {"DP-SGD": eta * lam * contraction, name: other * lam * contraction / (price * scale)}
+    rates = {key: value * contraction for key, value in size.items()}
+    rates[name] /= price
     slow = min(rates, key=lambda key: rates[key])
     passed = steps * rates[slow]
     if passed < 3:

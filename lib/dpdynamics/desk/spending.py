@@ -89,8 +89,8 @@ def spent_epsilon(
             f"the accountant does not reach its accuracy: {error}",
             "use Renyi accounting, which is valid and looser",
             {},
-            ("anon2025.thm3.1",),
-            ("accounting",),
+            EVIDENCE[scheme],
+            CHAPTERS[scheme],
         )
     low, high = float(bracket.lower), float(bracket.upper)
     numbers = {} if low == high else {"at least": low, "at most": high}
@@ -174,7 +174,7 @@ def _every_scheme(settings: dict[str, Any]) -> dict[str, float]:
     for name in ("poisson", "fixed", "shuffled"):
         try:
             known[f"if {name}: at most"] = float(_bracket(settings, name).upper)
-        except (ArithmeticError, ValueError):
+        except ArithmeticError:
             continue
     return known
 
