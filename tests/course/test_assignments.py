@@ -82,6 +82,7 @@ def test_every_mistake_is_caught(assignment: Assignment) -> None:
         failed = {name: error for name, error in results.items() if error}
         assert failed, f"{where} is not caught"
         for name, error in failed.items():
+            assert not isinstance(error, NameError), f"{where} is no mistake: {error}"
             if isinstance(error, AssertionError):
                 words = str(error)
                 known = [

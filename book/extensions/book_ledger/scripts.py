@@ -19,7 +19,6 @@ FOLDER = "errata"
 ARCHIVE = "errata-scripts.zip"
 # A folder that a notebook reads from, or a file in it.
 FILES = re.compile(r"['\"](notebooks(?:/[\w-]+)+?)(?:/[\w-]+\.\w+)?/?['\"]")
-PACKED = zipfile.ZIP_DEFLATED
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
 
 
@@ -141,9 +140,14 @@ def write(found: Sequence[Script], root: Path, out: Path) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         for script in sound:
             (folder / script.name).write_text(script.text, "utf-8")
-            archive.writestr(zipfile.ZipInfo(script.name, EPOCH), script.text, PACKED)
+            archive.writestr(_entry(script.name), script.text)
         for name in sorted({name for script in sound for name in script.folders}):
             for path in sorted(path for path in (root / name).iterdir() if path.is_file()):
-                entry = zipfile.ZipInfo(f"{name}/{path.name}", EPOCH)
-                archive.writestr(entry, path.read_bytes(), PACKED)
+                archive.writestr(_entry(f"{name}/{path.name}"), path.read_bytes())
     (folder / ARCHIVE).write_bytes(packed.getvalue())
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    return entry
