@@ -18,4 +18,19 @@
   };
   document.addEventListener("DOMContentLoaded", rename);
   window.addEventListener("load", rename);
+
+  // A picture that is wider than its place scrolls sideways: it says so, and the keyboard reaches it.
+  const pictures = () => document.querySelectorAll("figure.dp-figure:has(> img), .dp-explorer .dp-frame");
+  const mark = (place) => {
+    const wide = place.scrollWidth > place.clientWidth + 1;
+    place.toggleAttribute("data-wide", wide);
+    if (wide) place.tabIndex = 0;
+    else place.removeAttribute("tabindex");
+  };
+  const watch = () => {
+    const observer = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
+    for (const place of pictures()) observer.observe(place);
+  };
+  document.addEventListener("DOMContentLoaded", watch);
+  window.addEventListener("load", () => pictures().forEach(mark));  // the pictures are there by now
 })();

@@ -25,6 +25,17 @@ def test_page_has_no_serious_violation(page_name, http_address, open_page):
     assert not serious(page, "{runOnly: ['color-contrast']}")
 
 
+def test_explorers_on_a_phone_have_no_serious_violation(http_address, open_page):
+    page = open_page(
+        http_address + "notebooks/synthesis/practitioner.html",
+        viewport={"width": 390, "height": 800},
+        reduced_motion="reduce",
+    )
+    assert page.locator(".dp-frame[data-wide]").count(), "no picture is wider than its frame"
+    page.add_script_tag(path=AXE)
+    assert not serious(page)
+
+
 def test_axe_finds_what_it_should(http_address, open_page):
     page = open_page(http_address + "search.html")
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=\"_static/logo.svg\">')")

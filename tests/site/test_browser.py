@@ -200,6 +200,15 @@ def test_graph_starts_readable_and_fills_its_frame(width, http_address, open_pag
     assert frame["height"] <= 1.15 * picture["height"] + 20
 
 
+def test_the_graph_of_chapters_fits_a_page(http_address, open_page):
+    page = open_page(
+        http_address + "book/instructors.html", viewport={"width": 1280, "height": 900}
+    )
+    graph = page.locator(".course-graph")
+    assert graph.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert graph.locator("text").first.bounding_box()["height"] >= 8
+
+
 def test_title_page_shows_the_whole_table_of_papers_on_a_phone(http_address, open_page):
     page = open_page(http_address + "book/index.html", viewport={"width": 390, "height": 800})
     last = page.locator("#the-four-papers th").last.bounding_box()

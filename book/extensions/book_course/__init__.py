@@ -29,7 +29,7 @@ STYLE = """<style>
 :is(article, .bd-article):has(.course-graph) section > :is(p, ul, ol, pre) { max-width: 46rem; }
 .course-graph { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--pst-color-border, #ccc);
   border-radius: 0.4rem; background: var(--pst-color-background, #fff); }
-.course-graph svg { display: block; min-width: 76rem; width: 100%; height: auto; }
+.course-graph svg { display: block; min-width: 57rem; width: 100%; height: auto; }
 .course-edge { fill: none; stroke: var(--pst-color-text-muted, #555); stroke-width: 1.2;
   marker-end: url(#course-arrow); }
 #course-arrow path { fill: var(--pst-color-text-muted, #555); }
@@ -121,8 +121,8 @@ class Chapters(CourseDirective):
                 lines += [f"{self.title(chapter)}", f": {_one_line(plan.marking)}", ""]
             else:
                 times = (
-                    f"{in_words(plan.class_minutes)} in class, "
-                    f"{in_words(plan.reading_minutes)} to read alone"
+                    f"{_time(plan.class_minutes)} in class, "
+                    f"{_time(plan.reading_minutes)} to read alone"
                 )
                 lines += [f"{self.title(chapter)}, {times}. The student can", ""]
                 lines += [f"* {goal};" for goal in plan.goals[:-1]] + [f"* {plan.goals[-1]}.", ""]
@@ -141,7 +141,7 @@ class Exercises(CourseDirective):
                 "; ".join(
                     f"{{ref}}`{label}` {minutes}" for label, minutes in plan.exercises.items()
                 ),
-                in_words(sum(plan.exercises.values())),
+                _time(sum(plan.exercises.values())),
             )
             for chapter, plan in self.planned()
         ]
@@ -166,7 +166,7 @@ class Assignments(CourseDirective):
             assignment.title,
             self.title(chapter) if chapter else "several",
             str(assignment.tasks),
-            in_words(assignment.minutes),
+            _time(assignment.minutes),
             f"{assignment.automatic:g}",
             f"{assignment.by_hand:g}",
         )
@@ -200,8 +200,8 @@ class Weeks(CourseDirective):
                 (
                     week.strip(),
                     "; ".join(self.title(chapters[key]) for key in keys),
-                    in_words(sum(plan.class_minutes for plan in own)),
-                    in_words(sum(plan.reading_minutes for plan in own)),
+                    _time(sum(plan.class_minutes for plan in own)),
+                    _time(sum(plan.reading_minutes for plan in own)),
                     tasks[assignment].title if assignment else "–",
                     "; ".join(self.title(chapters[key]) for key in quoted) or "–",
                 )
@@ -217,6 +217,11 @@ def _one_line(text: str) -> str:
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     cells = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in cells)
+
+
+def _time(minutes: int) -> str:
+    """A time that a narrow column does not break."""
+    return in_words(minutes).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _visit(self: Any, node: Graph) -> None:

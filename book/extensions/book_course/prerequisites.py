@@ -12,9 +12,10 @@ from book_ledger.inventory import Chapter, Inventory
 from book_ledger.layout import Point, arrange
 from book_ledger.markup import start
 
-WIDTH, HEIGHT = 154.0, 52.0  # of a chapter
-ACROSS, DOWN = 1.36, 1.36  # stretch of a layout that is made for the smaller boxes of claims
-LINE = 23  # characters
+WIDTH, HEIGHT = 108.0, 62.0  # of a chapter: seven columns fill a page of 1280 px, text at its size
+DOWN = 1.56  # stretch of a layout that is made for the lower boxes of claims
+LINE = 15  # characters
+ROWS, LEADING = 4, 13.5  # lines of a title
 MARGIN = 4.0
 
 
@@ -65,11 +66,13 @@ def draw(inventory: Inventory, href: Callable[[Chapter], str | None]) -> str:
     reduced = nx.transitive_reduction(full)
     graph.add_edges_from(edge for edge in full.edges if reduced.has_edge(*edge))
     layout = arrange(graph)
-    width = ACROSS * layout.width + 2 * MARGIN
+    columns = [x for x, _ in layout.places.values()]
+    left = min(columns, default=0.0) - WIDTH / 2 - MARGIN
+    width = max(columns, default=0.0) + WIDTH / 2 + MARGIN - left
     height = DOWN * layout.height + 2 * MARGIN
 
     def moved(point: Point) -> Point:
-        return ACROSS * point[0] + MARGIN, DOWN * point[1] + MARGIN
+        return point[0] - left, DOWN * point[1] + MARGIN
 
     edges = "".join(_edge([moved(p) for p in path]) for path in layout.paths.values())
     parts = list(inventory.parts)
@@ -126,9 +129,9 @@ def _node(chapter: Chapter, part: int, before: list[str], at: Point, address: st
         **({"href": address} if address else {}),
         "transform": f"translate({at[0]:.1f} {at[1]:.1f})",
     }
-    words = wrap(chapter.title, LINE, max_lines=3, placeholder=" …")
+    words = wrap(chapter.title, LINE, max_lines=ROWS, placeholder=" …", break_on_hyphens=False)
     text = " ".join(  # the space keeps the words apart for whoever listens
-        f'<text y="{4.5 + 14 * (row - (len(words) - 1) / 2):.1f}">{escape(line)}</text>'
+        f'<text y="{4.5 + LEADING * (row - (len(words) - 1) / 2):.1f}">{escape(line)}</text>'
         for row, line in enumerate(words)
     )
     box = f'x="{-WIDTH / 2}" y="{-HEIGHT / 2}" width="{WIDTH}" height="{HEIGHT}" rx="6"'

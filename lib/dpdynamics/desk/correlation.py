@@ -176,9 +176,9 @@ def correlate_noise(
             _CHAPTERS,
         )
     head = (
-        f"Yes, lambda = {best:g}: it leaves {value:.3g} times the noise"
+        f"Yes, lambda = {best:g}: it leaves {value:.4g} times the noise"
         if value <= _MARGIN
-        else f"Do not: the best, lambda = {best:g}, leaves {value:.3g} times the noise"
+        else f"Do not: the best, lambda = {best:g}, leaves {value:.4g} times the noise"
     )
     return Answer(
         question,
