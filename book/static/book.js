@@ -32,5 +32,6 @@
     for (const place of pictures()) observer.observe(place);
   };
   document.addEventListener("DOMContentLoaded", watch);
-  window.addEventListener("load", () => pictures().forEach(mark));  // the pictures are there by now
+  // Once more when the pictures are there.
+  window.addEventListener("load", () => pictures().forEach(mark));
 })();
