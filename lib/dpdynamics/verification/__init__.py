@@ -12,8 +12,10 @@ Each claim has an id, and each id a verdict, computed by a check that has been s
 the same test; the test must reject it, and a statistical test must have the power to do so. Bad
 input to a check raises ``ValueError`` naming the argument and what is accepted.
 
-*A verdict* is the worst outcome of its checks: :func:`verdict`, :func:`out_of_reach`. Corrections
-are recorded as :class:`Erratum`, each tied to the check that rejects the printed statement.
+*A verdict* is the worst that checks and errata leave of a claim: :func:`verdict`,
+:func:`out_of_reach`; :mod:`.words` defines its words. Corrections are recorded as :class:`Erratum`,
+graded, each tied to the check that rejects the printed statement. *Coverage* says which terms of a
+statement some control exercises.
 
 The statistics behind the checks are public as well: :func:`clopper_pearson`,
 :func:`critical_value`, :func:`rejection_probability`, :func:`loglog_slope`,

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 ACCEPTED, REJECTED, UNDECIDED = "accepted", "rejected", "undecided"
+HELD, CORRECTED, FAILED = "holds", "corrected", "fails"  # outcomes of a check
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Check:
     * ``undecided`` when there is a reason: no control, a control that is not rejected or rejected
       with too little power, a test that could not decide, or a recorded objection;
     * ``holds`` when the printed statement is accepted;
-    * ``holds with correction`` when it is rejected and the corrected one accepted;
+    * ``corrected`` when it is rejected and the corrected one accepted;
     * ``fails`` otherwise.
     """
 
@@ -86,13 +87,13 @@ class Check:
 
     @property
     def outcome(self) -> str:
-        """One of ``holds``, ``holds with correction``, ``fails``, ``undecided``."""
+        """One of ``holds``, ``corrected``, ``fails``, ``undecided``."""
         if self.reasons:
             return UNDECIDED
         if self.printed.outcome == ACCEPTED:
-            return "holds"
+            return HELD
         corrected = self.corrected is not None and self.corrected.outcome == ACCEPTED
-        return "holds with correction" if corrected else "fails"
+        return CORRECTED if corrected else FAILED
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -11,28 +11,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .evidence import Comparison
+from . import words
+from .evidence import CORRECTED, FAILED, HELD, UNDECIDED, Comparison
 
 if TYPE_CHECKING:
     from .verdicts import Verdict
 
 MIME = "application/vnd.dpdynamics.verdict+json"
 SYMBOLS = {
-    "holds": "✓",
-    "holds with correction": "✎",
-    "fails": "✗",
-    "assumed": "◇",
-    "out of reach": "…",
-    "undecided": "?",
+    words.HOLDS: "✓",
+    words.REBUILT: "≅",
+    words.MISPRINTED: "✎",
+    words.CONDITIONAL: "†",
+    words.FAILS: "✗",
+    words.ASSUMED: "◇",
+    words.OUT_OF_REACH: "…",
+    words.UNDECIDED: "?",
 }
 # Okabe-Ito hues of middle lightness, legible as an accent on light and on dark pages alike.
 COLOURS = {
-    "holds": "#009e73",
-    "holds with correction": "#d08700",
-    "fails": "#d55e00",
-    "assumed": "#4a90c2",
-    "out of reach": "#8a8a8a",
-    "undecided": "#b06a9b",
+    words.HOLDS: "#009e73",
+    words.REBUILT: "#3aa6a6",
+    words.MISPRINTED: "#a9a13a",
+    words.CONDITIONAL: "#d08700",
+    words.FAILS: "#d55e00",
+    words.ASSUMED: "#4a90c2",
+    words.OUT_OF_REACH: "#8a8a8a",
+    words.UNDECIDED: "#b06a9b",
+}
+# The outcome of a check is drawn like the verdict that it suggests.
+DRAWN_LIKE = {
+    HELD: words.HOLDS,
+    CORRECTED: words.MISPRINTED,
+    FAILED: words.FAILS,
+    UNDECIDED: UNDECIDED,
 }
 UNITS = {  # what a ratio of 1 stands for, where it is not a tolerance
     "distribution": "critical distance",
@@ -74,7 +86,7 @@ def as_evidence(verdict: Verdict) -> dict[str, Any]:
         {**vars(verdict), "checks": checks, "errata": [vars(e) for e in verdict.errata]}
     )
     del record["seconds"]  # they differ from run to run
-    return record
+    return {"claim": record.pop("claim"), "verdict": words.settled(record), **record}
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -136,6 +148,31 @@ def details(check: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
+def graded(erratum: Mapping[str, Any]) -> str:
+    """Return the grade of an erratum, and where it stands unless that is the statement."""
+    return erratum["grade"] + (", in the proof" if erratum["part"] == "proof" else "")
+
+
+def covered(evidence: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the terms of the statement, each with what exercises it."""
+    return [
+        (entry["term"], "; ".join(entry["by"]) or "not exercised") for entry in evidence["coverage"]
+    ]
+
+
+def substitute(evidence: Mapping[str, Any]) -> str:
+    """Say what the checks on a stand-in found; nothing where there is none."""
+    found = words.found_on_substitute(evidence)
+    told = {
+        None: "",
+        HELD: "holds",
+        CORRECTED: "holds in a corrected form only",
+        FAILED: "fails",
+        UNDECIDED: "is undecided",
+    }[found]
+    return f"On the stand-in that could be tested, the statement {told}." if told else ""
+
+
 # --- text and HTML -------------------------------------------------------------------------------
 
 
@@ -145,13 +182,17 @@ def as_text(evidence: Mapping[str, Any]) -> str:
     lines = [f"{SYMBOLS[word]} {evidence['claim']}: {word}"]
     if evidence["reason"]:
         lines.append(f"  because {evidence['reason']}")
+    if found := substitute(evidence):
+        lines.append(f"  {found}")
     for check in evidence["checks"]:
-        lines.append(f"  {SYMBOLS[check['outcome']]} {check['name']} ({check['kind']})")
-        lines += [f"      {label}: {words}" for label, words in statements(check)]
+        symbol = SYMBOLS[DRAWN_LIKE[check["outcome"]]]
+        lines.append(f"  {symbol} {check['name']} ({check['kind']}, {check['outcome']})")
+        lines += [f"      {label}: {text}" for label, text in statements(check)]
     for erratum in evidence["errata"]:
-        lines.append(f"  erratum: {erratum['location']}")
+        lines.append(f"  erratum ({graded(erratum)}): {erratum['location']}")
         for part in ("printed", "correct", "consequence"):
             lines.append(f"      {part}: {erratum[part]}")
+    lines += [f"  {label}: {text}" for label, text in covered(evidence)]
     return "\n".join(lines)
 
 
@@ -161,23 +202,34 @@ def as_html(evidence: Mapping[str, Any]) -> str:
     Every colour is an accent; the same information is in the symbol and in words.
     """
     word, claim = evidence["verdict"], escape(evidence["claim"])
+    if word == words.ASSUMED:
+        return f"<span class='dpd-assumed' hidden>{claim}: {word}</span>"
     body, rows = "", ""
     if evidence["reason"]:
         body = f"<p style='margin:0'>Because {escape(evidence['reason'])}</p>"
+    if found := substitute(evidence):
+        body += f"<p style='margin:0'>{escape(found)}</p>"
     for check in evidence["checks"]:
         name = escape(check["name"])
         body += (
-            f"<p style='margin:.4em 0 0'>{_badge(check['outcome'])}{name} "
+            f"<p style='margin:.4em 0 0'>{_badge(DRAWN_LIKE[check['outcome']])}{name} "
             f"<span style='opacity:.75'>({check['kind']}, {check['outcome']})</span></p>"
             + _list(statements(check))
         )
         rows += f"<p style='margin:.4em 0 0'>{name}</p>{_list(details(check))}"
     for erratum in evidence["errata"]:
-        words = {key: escape(value) for key, value in erratum.items()}
+        told = {key: escape(value) for key, value in erratum.items()}
         body += (
-            f"<p style='margin:.4em 0 0'><strong>Erratum</strong>, {words['location']}. "
-            f"<em>Printed:</em> {words['printed']} <em>Correct:</em> {words['correct']} "
-            f"<em>Consequence:</em> {words['consequence']}</p>"
+            "<details style='margin:.4em 0 0'><summary style='cursor:pointer'>"
+            f"<strong>Erratum</strong> ({graded(erratum)}): {told['location']}</summary>"
+            f"<em>Printed:</em> {told['printed']} <em>Correct:</em> {told['correct']} "
+            f"<em>Consequence:</em> {told['consequence']}</details>"
+        )
+    if terms := covered(evidence):
+        part, whole = words.exercised(evidence["coverage"])
+        body += (
+            "<details style='margin:.4em 0 0'><summary style='cursor:pointer'>Terms of the "
+            f"statement exercised: {part} of {whole}</summary>{_list(terms)}</details>"
         )
     if rows:
         body += (
@@ -195,7 +247,7 @@ def as_html(evidence: Mapping[str, Any]) -> str:
 
 
 def _list(lines: list[tuple[str, str]]) -> str:
-    items = "".join(f"<li>{escape(label)}: {escape(words)}</li>" for label, words in lines)
+    items = "".join(f"<li>{escape(label)}: {escape(text)}</li>" for label, text in lines)
     return f"<ul style='margin:0;padding-left:2.6em;font-size:.95em'>{items}</ul>"
 
 

@@ -1,22 +1,22 @@
-"""Verdicts on claims: computed from checks, never typed.
+"""Verdicts on claims: computed from checks and graded errata, never typed.
 
-A verdict is the worst outcome of its checks. Its words are ``holds``, ``holds with correction``,
-``fails``, ``assumed`` and ``out of reach``; ``undecided`` is the absence of a verdict.
+The words and the rule that gives them stand in :mod:`.words`.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import rendering
-from .evidence import UNDECIDED, Check
+from ..arguments import one_of
+from . import rendering, words
+from .evidence import CORRECTED, FAILED, REJECTED, Check
 from .seeds import base_seed
 
-SEVERITY = ("holds", "holds with correction", "fails", UNDECIDED)
+Coverage = Mapping[str, str | Sequence[str] | None]
 
 
 class _Clock:
@@ -47,6 +47,11 @@ class Erratum:
         What follows for the paper's results.
     check : str
         Name of the check of the same verdict that rejects the printed statement.
+    grade : {"misprint", "constant", "condition", "conclusion"}
+        A wrong sign, index, letter or reference; a wrong factor or number; a missing hypothesis;
+        a false statement, or a false conclusion that the paper draws.
+    part : {"statement", "proof"}
+        Whether the slip stands in the statement or only in its proof.
     """
 
     location: str
@@ -54,11 +59,15 @@ class Erratum:
     correct: str
     consequence: str
     check: str
+    grade: str
+    part: str = "statement"
 
     def __post_init__(self) -> None:
-        for name, words in vars(self).items():
-            if not words.strip():
+        for name, value in vars(self).items():
+            if not value.strip():
                 raise ValueError(f"{name} of an erratum must not be empty")
+        one_of("grade", self.grade, tuple(words.GRADES))
+        one_of("part", self.part, words.PARTS)
 
 
 @dataclass(frozen=True)
@@ -66,15 +75,24 @@ class Verdict:
     """The verdict on one claim with all its evidence; displays itself in text, HTML and JSON.
 
     It records the base seed of :func:`generator` and the seconds since the previous verdict.
+    ``coverage`` lists each term of the statement with the controls or checks that exercise it.
     """
 
     claim: str
-    verdict: str
     checks: tuple[Check, ...]
     errata: tuple[Erratum, ...] = ()
+    coverage: tuple[Mapping[str, Any], ...] = ()
+    assumed: bool = False
+    rebuilt: bool = False
     reason: str = ""
+    substitute: tuple[str, ...] = ()
     seed: int = field(default_factory=base_seed)
     seconds: float = field(default_factory=lambda: _clock.lap())
+
+    @property
+    def verdict(self) -> str:
+        """The word, derived from the evidence."""
+        return str(self.evidence["verdict"])
 
     @property
     def evidence(self) -> dict[str, Any]:
@@ -102,9 +120,11 @@ def verdict(
     claim: str,
     *checks: Check,
     assumed: bool = False,
+    rebuilt: bool = False,
     errata: Sequence[Erratum] = (),
+    coverage: Coverage | None = None,
 ) -> Verdict:
-    """Return the verdict on a claim: the worst outcome of its checks.
+    """Return the verdict on a claim: the worst that its checks and the errata leave of it.
 
     Parameters
     ----------
@@ -113,21 +133,29 @@ def verdict(
     *checks : Check
         At least one, with distinct names.
     assumed : bool
-        For definitions, assumptions and algorithms: ``holds`` becomes ``assumed``.
+        For definitions, assumptions and algorithms: ``holds`` becomes ``assumed``, and the verdict
+        shows no box.
+    rebuilt : bool
+        For statements that the text had lost: ``holds`` becomes ``holds as rebuilt``.
     errata : sequence of Erratum
-        Each must name a check of this verdict that rejects the printed statement.
+        Each must name a check of this verdict that rejects the printed statement. A rejected
+        statement that no erratum names fails as printed.
+    coverage : mapping of str to str, sequence of str, or None
+        Each hypothesis, term, factor and exponent of the statement, in words, with what exercises
+        it: labels of rejected controls of these checks, or names of checks that reject the printed
+        and accept the corrected statement because of it; None if nothing does.
 
     Raises
     ------
     ValueError
-        On a malformed claim, no checks, repeated names, or an erratum without its evidence.
+        On a malformed claim, no checks, repeated names, an erratum without its evidence, or a term
+        whose control does not exist or is not rejected.
     """
     if not checks:
         raise ValueError("checks must not be empty: a verdict needs evidence")
-    word = _worst(claim, checks, errata)
-    if assumed and word == "holds":
-        word = "assumed"
-    return Verdict(claim, word, checks, tuple(errata))
+    _fit(claim, checks, errata)
+    terms = _covered(coverage or {}, checks)
+    return Verdict(claim, checks, tuple(errata), terms, assumed, rebuilt)
 
 
 def out_of_reach(
@@ -135,7 +163,10 @@ def out_of_reach(
     *,
     reason: str,
     tested: Sequence[Check] = (),
+    substitute: Sequence[Check] = (),
+    rebuilt: bool = False,
     errata: Sequence[Erratum] = (),
+    coverage: Coverage | None = None,
 ) -> Verdict:
     """Return ``out of reach`` for a claim that no computation can decide, with what was tested.
 
@@ -147,8 +178,11 @@ def out_of_reach(
     reason : str
         Why the claim cannot be decided numerically.
     tested : sequence of Check
-        Necessary conditions that could be tested.
-    claim, errata
+        Necessary conditions of the claim itself.
+    substitute : sequence of Check
+        The statement on a stand-in, for instance on other data. Their worst outcome is shown as
+        what the substitute found; it decides nothing about the claim.
+    claim, rebuilt, errata, coverage
         As in :func:`verdict`.
 
     Raises
@@ -158,13 +192,15 @@ def out_of_reach(
     """
     if not reason.strip():
         raise ValueError("reason must say why the claim is out of reach")
-    word = _worst(claim, tested, errata)
-    word = word if word in ("fails", UNDECIDED) else "out of reach"
-    return Verdict(claim, word, tuple(tested), tuple(errata), reason)
+    checks = (*tested, *substitute)
+    _fit(claim, checks, errata)
+    terms = _covered(coverage or {}, checks)
+    names = tuple(check.name for check in substitute)
+    return Verdict(claim, checks, tuple(errata), terms, False, rebuilt, reason, names)
 
 
-def _worst(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> str:
-    """Return the worst outcome, once claim, checks and errata are known to fit together."""
+def _fit(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> None:
+    """Refuse a claim, checks and errata that do not fit together."""
     if not re.fullmatch(r"[a-z]+\d{4}\.[A-Za-z0-9.\-]+", claim):
         raise ValueError(f'claim must look like "lin2025.eq5", got {claim!r}')
     by_name = {check.name: check for check in checks}
@@ -174,9 +210,26 @@ def _worst(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> st
         check = by_name.get(erratum.check)
         if check is None:
             raise ValueError(f"check of an erratum must be one of {sorted(by_name)}")
-        if check.outcome not in ("holds with correction", "fails"):
+        if check.outcome not in (CORRECTED, FAILED):
             raise ValueError(
                 f'erratum at {erratum.location}: its check "{check.name}" is "{check.outcome}" '
                 "and does not reject the printed statement"
             )
-    return max((check.outcome for check in checks), key=SEVERITY.index, default="holds")
+
+
+def _covered(coverage: Coverage, checks: Sequence[Check]) -> tuple[dict[str, Any], ...]:
+    """Read the terms of a statement, each with what exercises it."""
+    able = {check.name for check in checks if check.outcome == CORRECTED}
+    able |= {c.label for check in checks for c in check.controls if c.outcome == REJECTED}
+    terms = []
+    for term, by in coverage.items():
+        labels = [] if by is None else [by] if isinstance(by, str) else list(by)
+        if not term.strip() or not all(label.strip() for label in labels):
+            raise ValueError("coverage must name its terms, and what exercises them, in words")
+        if strange := [label for label in labels if label not in able]:
+            raise ValueError(
+                f'coverage of "{term}" names {strange[0]!r}, which is neither a rejected control '
+                f"nor a check that corrects the printed statement; there are {sorted(able)}"
+            )
+        terms.append({"term": term, "by": labels})
+    return tuple(terms)

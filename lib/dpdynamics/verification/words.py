@@ -1,0 +1,92 @@
+"""The words of a verdict: their one definition, and how they follow from checks and errata.
+
+=============================  ====================================================================
+``holds``                      true as printed
+``holds as rebuilt``           the text had lost the statement; our reconstruction of it is true
+``holds, misprinted``          a sign, an index, a letter or a constant is wrong, and nothing that
+                               is drawn from the statement changes; or only its proof has a slip
+``holds under a condition``    true once a missing hypothesis is added
+``fails as printed``           the statement, or a conclusion that is drawn from it, is false
+``assumed``                    a definition, an assumption or an algorithm: exercised, not decided
+``out of reach``               no computation of ours can decide it
+``undecided``                  the absence of a verdict
+=============================  ====================================================================
+
+Everything here acts on plain records in the form of ``evidence.schema.json``, so that the library,
+which writes them, and the ledger, which derives them again, share one rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .evidence import CORRECTED, FAILED, HELD, UNDECIDED
+
+HOLDS = "holds"
+REBUILT = "holds as rebuilt"
+MISPRINTED = "holds, misprinted"
+CONDITIONAL = "holds under a condition"
+FAILS = "fails as printed"
+ASSUMED = "assumed"
+OUT_OF_REACH = "out of reach"
+VERDICTS = (HOLDS, REBUILT, MISPRINTED, CONDITIONAL, FAILS, ASSUMED, OUT_OF_REACH, UNDECIDED)
+
+# What an accepted correction of each grade leaves of the printed statement.
+GRADES = {
+    "misprint": MISPRINTED,
+    "constant": MISPRINTED,
+    "condition": CONDITIONAL,
+    "conclusion": FAILS,
+}
+PARTS = ("statement", "proof")
+SEVERITY = (HOLDS, MISPRINTED, CONDITIONAL, FAILS, UNDECIDED)
+OUTCOMES = (HELD, CORRECTED, FAILED, UNDECIDED)  # of a check, by severity
+
+Record = Mapping[str, Any]
+
+
+def settled(record: Record) -> str:
+    """Return the verdict that the checks and errata of a record force."""
+    substitute = record["substitute"]
+    checks = [check for check in record["checks"] if check["name"] not in substitute]
+    word = max(
+        (_left_by(check, record["errata"]) for check in checks), key=SEVERITY.index, default=HOLDS
+    )
+    if record["reason"]:
+        return word if word in (FAILS, UNDECIDED) else OUT_OF_REACH
+    if word == HOLDS:
+        return ASSUMED if record["assumed"] else REBUILT if record["rebuilt"] else HOLDS
+    return word
+
+
+def found_on_substitute(record: Record) -> str | None:
+    """Return the worst outcome of the checks on a stand-in; None if there are none."""
+    outcomes = [c["outcome"] for c in record["checks"] if c["name"] in record["substitute"]]
+    return max(outcomes, key=OUTCOMES.index, default=None)
+
+
+def repaired(record: Record) -> bool:
+    """Whether each printed statement that was rejected has an accepted correction beside it."""
+    return record["verdict"] != UNDECIDED and not any(
+        check["outcome"] == FAILED
+        for check in record["checks"]
+        if check["name"] not in record["substitute"]
+    )
+
+
+def exercised(coverage: Iterable[Record]) -> tuple[int, int]:
+    """Return how many terms of a statement are exercised, and how many it has."""
+    terms = list(coverage)
+    return sum(bool(term["by"]) for term in terms), len(terms)
+
+
+def _left_by(check: Record, errata: Iterable[Record]) -> str:
+    """What one check leaves of the claim."""
+    if check["outcome"] in (HELD, UNDECIDED):
+        return HOLDS if check["outcome"] == HELD else UNDECIDED
+    naming = [erratum for erratum in errata if erratum["check"] == check["name"]]
+    if not naming or check["outcome"] == FAILED:
+        return FAILS
+    words = (MISPRINTED if e["part"] == "proof" else GRADES[e["grade"]] for e in naming)
+    return max(words, key=SEVERITY.index)
