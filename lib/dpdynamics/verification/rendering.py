@@ -26,7 +26,7 @@ SYMBOLS = {
     words.FAILS: "✗",
     words.ASSUMED: "◇",
     words.OUT_OF_REACH: "…",
-    words.UNDECIDED: "?",
+    UNDECIDED: "?",
 }
 # Okabe-Ito hues of middle lightness, legible as an accent on light and on dark pages alike.
 COLOURS = {
@@ -37,7 +37,7 @@ COLOURS = {
     words.FAILS: "#d55e00",
     words.ASSUMED: "#4a90c2",
     words.OUT_OF_REACH: "#8a8a8a",
-    words.UNDECIDED: "#b06a9b",
+    UNDECIDED: "#b06a9b",
 }
 # The outcome of a check is drawn like the verdict that it suggests.
 DRAWN_LIKE = {
