@@ -65,7 +65,7 @@ def test_a_false_statement_fails():
 
 def test_a_false_statement_with_its_correction():
     check = equal(printed=np.exp(-POINTS), corrected=np.expm1(POINTS) + 1)
-    assert check.outcome == "holds with correction"
+    assert check.outcome == "corrected"
     assert equal(printed=np.exp(-POINTS), corrected=POINTS).outcome == "fails"
 
 
@@ -340,7 +340,7 @@ def test_distribution_fails_corrects_and_doubts():
     arguments = {"samples": samples, "controls": {"logistic": stats.logistic.cdf}}
     assert distribution("law", printed_cdf=wide, **arguments).outcome == "fails"
     check = distribution("law", printed_cdf=wide, corrected_cdf=normal, **arguments)
-    assert check.outcome == "holds with correction"
+    assert check.outcome == "corrected"
     close = {"samples": samples, "controls": {"close": stats.norm(0.01).cdf}}
     assert distribution("law", printed_cdf=normal, **close).outcome == "undecided"
 

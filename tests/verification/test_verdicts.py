@@ -5,7 +5,6 @@ from __future__ import annotations
 import html.parser
 import json
 from importlib import resources
-from itertools import pairwise
 
 import jsonschema
 import numpy as np
@@ -27,6 +26,15 @@ from dpdynamics.verification import (
     verdict,
 )
 from dpdynamics.verification.rendering import COLOURS, MIME, SYMBOLS, plain
+from dpdynamics.verification.words import (
+    GRADES,
+    PARTS,
+    SEVERITY,
+    VERDICTS,
+    exercised,
+    found_on_substitute,
+    repaired,
+)
 
 SCHEMA = json.loads(
     resources.files("dpdynamics.verification").joinpath("evidence.schema.json").read_text("utf-8")
@@ -38,7 +46,7 @@ def a_check(outcome: str, name: str = "two and two"):
     """Return a check with the given outcome."""
     printed, corrected = {
         "holds": (4.0, None),
-        "holds with correction": (5.0, 4.0),
+        "corrected": (5.0, 4.0),
         "fails": (5.0, None),
         "undecided": (4.0, None),
     }[outcome]
@@ -50,38 +58,99 @@ def a_check(outcome: str, name: str = "two and two"):
     return check
 
 
-def an_erratum(check: str = "two and two") -> Erratum:
-    return Erratum("p. 3, (5)", "2 + 2 = 5", "2 + 2 = 4", "None for the theorem.", check)
+def an_erratum(
+    check: str = "two and two", grade: str = "misprint", part: str = "statement"
+) -> Erratum:
+    return Erratum("p. 3, (5)", "2 + 2 = 5", "2 + 2 = 4", "None.", check, grade, part)
 
 
-ORDER = ["holds", "holds with correction", "fails", "undecided"]
+OUTCOMES = ["holds", "corrected", "fails", "undecided"]
+LEFT = {"holds": "holds", "corrected": "fails as printed", "fails": "fails as printed"}
+BY_GRADE = {
+    "misprint": "holds, misprinted",
+    "constant": "holds, misprinted",
+    "condition": "holds under a condition",
+    "conclusion": "fails as printed",
+}
 
 
-@given(some.lists(some.sampled_from(ORDER), min_size=1, max_size=4))
+@given(some.lists(some.sampled_from(OUTCOMES), min_size=1, max_size=4))
 def test_the_worst_outcome_wins(outcomes):
     checks = [a_check(outcome, f"check {i}") for i, outcome in enumerate(outcomes)]
-    expected = ORDER[max(map(ORDER.index, outcomes))]
-    assert verdict("lin2025.eq5", *checks).verdict == expected
+    worst = OUTCOMES[max(map(OUTCOMES.index, outcomes))]
+    assert verdict("lin2025.eq5", *checks).verdict == LEFT.get(worst, worst)
 
 
-@pytest.mark.parametrize(("milder", "worse"), list(pairwise(ORDER)))
-def test_assumed_replaces_holds_only(milder, worse):
-    word = verdict("lin2025.asm1", a_check(milder), assumed=True).verdict
-    assert word == ("assumed" if milder == "holds" else milder)
-    assert verdict("lin2025.asm1", a_check(worse), assumed=True).verdict == worse
+@given(some.lists(some.sampled_from([*BY_GRADE]), min_size=1, max_size=3))
+def test_the_gravest_erratum_wins(grades):
+    result = verdict(
+        "lin2025.eq5",
+        a_check("corrected"),
+        a_check("holds", "another"),
+        errata=[an_erratum(grade=grade) for grade in grades],
+    )
+    words = [BY_GRADE[grade] for grade in grades]
+    assert result.verdict == max(words, key=list(SEVERITY).index)
 
 
-def test_out_of_reach_yields_to_a_refutation():
-    def word(*tested):
-        return out_of_reach("lin2025.conj3.1", reason="it is about all laws", tested=tested).verdict
+def test_each_rejected_statement_needs_a_grade_of_its_own():
+    checks = a_check("corrected"), a_check("corrected", "another")
+    assert verdict("lin2025.eq5", *checks, errata=[an_erratum()]).verdict == "fails as printed"
+    both = [an_erratum(), an_erratum("another", "condition")]
+    assert verdict("lin2025.eq5", *checks, errata=both).verdict == "holds under a condition"
+
+
+@pytest.mark.parametrize("grade", [*BY_GRADE])
+def test_a_slip_of_the_proof_leaves_the_statement(grade):
+    def word(outcome):
+        slip = an_erratum(grade=grade, part="proof")
+        return verdict("lin2025.eq5", a_check(outcome), errata=[slip]).verdict
+
+    assert word("corrected") == "holds, misprinted"
+    assert word("fails") == "fails as printed"  # nothing true stands in its place
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_rebuilt_and_assumed_replace_holds_only(outcome):
+    check = a_check(outcome)
+    other = LEFT.get(outcome, outcome)
+    rebuilt = verdict("bombari2025.thm1", check, rebuilt=True).verdict
+    assert rebuilt == ("holds as rebuilt" if outcome == "holds" else other)
+    assumed = verdict("lin2025.asm1", check, assumed=True).verdict
+    assert assumed == ("assumed" if outcome == "holds" else other)
+
+
+def test_out_of_reach_yields_to_a_refutation_of_the_claim_itself():
+    def word(*tested, substitute=(), errata=()):
+        return out_of_reach(
+            "lin2025.conj3.1",
+            reason="it is about all laws",
+            tested=tested,
+            substitute=substitute,
+            errata=errata,
+        ).verdict
 
     assert word() == word(a_check("holds")) == "out of reach"
-    assert word(a_check("holds with correction")) == "out of reach"
-    assert word(a_check("fails")) == "fails"
+    assert word(a_check("corrected"), errata=[an_erratum()]) == "out of reach"
+    assert word(a_check("corrected"), errata=[an_erratum(grade="conclusion")]) == "fails as printed"
+    assert word(a_check("fails")) == "fails as printed"
     assert word(a_check("undecided")) == "undecided"
+    for outcome in OUTCOMES:
+        assert word(substitute=[a_check(outcome)]) == "out of reach"
 
 
-@pytest.mark.parametrize("outcome", ["holds with correction", "fails"])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_what_the_stand_in_found_is_recorded_and_said(outcome):
+    checks = [a_check("holds"), a_check(outcome, "on other data")]
+    result = out_of_reach(
+        "anon2025.fig4", reason="no data", tested=checks[:1], substitute=checks[1:]
+    )
+    assert result.evidence["substitute"] == ["on other data"]
+    assert found_on_substitute(result.evidence) == outcome
+    assert "On the stand-in" in str(result)
+
+
+@pytest.mark.parametrize("outcome", ["corrected", "fails"])
 def test_an_erratum_is_tied_to_its_evidence(outcome):
     result = verdict("lin2025.eq5", a_check(outcome), errata=[an_erratum()])
     assert result.evidence["errata"][0]["check"] == "two and two"
@@ -93,11 +162,51 @@ def test_an_erratum_on_an_accepted_statement_is_refused(outcome):
         verdict("lin2025.eq5", a_check(outcome), errata=[an_erratum()])
 
 
-def test_an_erratum_without_its_check_or_words_is_refused():
+def test_an_erratum_without_its_check_words_or_grade_is_refused():
     with pytest.raises(ValueError, match="check of an erratum"):
         verdict("lin2025.eq5", a_check("fails"), errata=[an_erratum("another")])
     with pytest.raises(ValueError, match="consequence"):
-        Erratum("p. 3", "a", "b", " ", "c")
+        Erratum("p. 3", "a", "b", " ", "c", "misprint")
+    with pytest.raises(ValueError, match="grade"):
+        an_erratum(grade="typo")
+    with pytest.raises(ValueError, match="part"):
+        an_erratum(part="lemma")
+
+
+def test_coverage_names_what_exercises_each_term():
+    checks = a_check("holds"), a_check("corrected", "another")
+    result = verdict(
+        "lin2025.eq5",
+        *checks,
+        errata=[an_erratum("another")],
+        coverage={"a sum": "three", "the sign": ("three", "another"), "all x": None},
+    )
+    assert result.evidence["coverage"] == [
+        {"term": "a sum", "by": ["three"]},
+        {"term": "the sign", "by": ["three", "another"]},
+        {"term": "all x", "by": []},
+    ]
+    assert exercised(result.evidence["coverage"]) == (2, 3)
+    assert "Terms of the statement exercised: 2 of 3" in result._repr_mimebundle_()[0]["text/html"]
+    assert "all x: not exercised" in str(result)
+
+
+@pytest.mark.parametrize("by", ["two and two", "four", ["three", "four"], "", [" "]])
+def test_coverage_by_nothing_that_was_rejected_is_refused(by):
+    with pytest.raises(ValueError, match="coverage"):
+        verdict("lin2025.eq5", a_check("holds"), coverage={"a sum": by})
+    with pytest.raises(ValueError, match="coverage"):
+        verdict("lin2025.eq5", a_check("undecided"), coverage={"a sum": "three"})
+
+
+def test_repaired_means_that_a_true_statement_stands_beside_each_false_one():
+    def of(*checks, **more):
+        return repaired(verdict("lin2025.eq5", *checks, **more).evidence)
+
+    assert of(a_check("holds"))
+    assert of(a_check("corrected"), errata=[an_erratum(grade="conclusion")])
+    assert not of(a_check("corrected"), a_check("fails", "another"))
+    assert not of(a_check("undecided"))
 
 
 @pytest.mark.parametrize("claim", ["", "eq5", "lin.eq5", "Lin2025.eq5", "lin2025.", "lin2025.a b"])
@@ -163,8 +272,8 @@ def rich_verdict() -> Verdict:
     "make",
     [
         rich_verdict,
-        *(lambda word=word: verdict("wang2026.thm1", a_check(word)) for word in ORDER),
-        lambda: verdict("anon2025.def1", a_check("holds"), assumed=True),
+        *(lambda word=word: verdict("wang2026.thm1", a_check(word)) for word in OUTCOMES),
+        lambda: verdict("wang2026.thm1", a_check("holds"), coverage={"four": "three", "x": None}),
         lambda: out_of_reach("lin2025.conj3.1", reason="asymptotic"),
     ],
 )
@@ -201,6 +310,21 @@ def test_the_schema_is_a_schema_and_refuses_forgeries():
         assert not VALIDATOR.is_valid(forged)
 
 
+def test_the_schema_has_the_words_of_the_library():
+    erratum = SCHEMA["$defs"]["erratum"]["properties"]
+    assert SCHEMA["properties"]["verdict"]["enum"] == list(VERDICTS)
+    assert erratum["grade"]["enum"] == list(GRADES)
+    assert erratum["part"]["enum"] == list(PARTS)
+
+
+def test_a_definition_shows_no_box():
+    result = verdict("anon2025.def1", a_check("holds"), assumed=True)
+    shown = result._repr_mimebundle_()[0]
+    assert shown["text/html"].count("<") == 2
+    assert "hidden" in shown["text/html"]
+    VALIDATOR.validate(shown[MIME])
+
+
 def test_text_speaks_plainly():
     text = str(rich_verdict())
     assert text.startswith("? lin2025.eq5: undecided")
@@ -209,7 +333,7 @@ def test_text_speaks_plainly():
     assert "tightness: 1 at x 0.1" in text
     assert "no control: nothing shows that this check can fail" in text
     assert "rejected without bound" in text
-    assert "erratum: p. 3, (5)" in text
+    assert "erratum (misprint): p. 3, (5)" in text
     assert "printed: 2 + 2 = 5" in text
 
 
@@ -237,7 +361,7 @@ def test_html_is_closed_escaped_and_speaks_without_colour():
     assert "<3>" not in box
     assert ("aria-label", "Verdict on lin2025.eq5: undecided") in outline.attributes
     assert "http" not in box
-    assert set(SYMBOLS) == set(COLOURS) == set(SCHEMA["properties"]["verdict"]["enum"])
+    assert set(SYMBOLS) == set(COLOURS) == set(VERDICTS)
     assert len(set(SYMBOLS.values())) == len(SYMBOLS)
 
 
