@@ -6,6 +6,7 @@ PY          ?= python3#   Python 3.11 or newer, used once to make the environmen
 VENV        ?= .venv#     where the environment goes
 JOBS        ?=#           how many notebooks run at once (default: one per core)
 FORCE       ?=#           FORCE=1 executes fresh notebooks as well
+SEEDS       ?=#           other seeds under which verdicts are computed again
 NB          ?=#           the notebooks meant (default: all)
 COURSE      ?= _build/course#  the folder of the course: student versions, gradebook, feedback
 ASSIGNMENT  ?=#           the assignments to release (default: all)
@@ -85,8 +86,8 @@ site: $(READY)
 run: $(READY) ## execute stale notebooks in place (FORCE=1: all; NB=path; JOBS=n)
 	@$(BIN)/python tools/notebooks.py run $(if $(FORCE),--force) $(if $(JOBS),--jobs $(JOBS)) $(NB)
 
-seeds: $(READY) ## compute all verdicts again under two other seeds (NB=path)
-	@$(BIN)/python tools/notebooks.py seeds $(NB)
+seeds: $(READY) ## compute all verdicts again under other seeds (SEEDS="1 2"; NB=path; JOBS=n)
+	@$(BIN)/python tools/notebooks.py seeds $(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(NB),-- $(NB))
 
 lab: $(READY) ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
@@ -109,9 +110,9 @@ pdf: $(READY) ## print the book to _build/private-dynamics.pdf and check it (nee
 	@$(BIN)/python tools/pdf.py make
 
 release: $(READY) ## archives, PDF, manifest and checksums in _build/release (DIRTY=1: with changes)
-	@$(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)
+	@PYTHONPATH=book/extensions $(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)
 	@$(MAKE) --no-print-directory pdf course COURSE=_build/course ASSIGNMENT=
-	@$(BIN)/python tools/release.py $(if $(DIRTY),--dirty)
+	@PYTHONPATH=book/extensions $(BIN)/python tools/release.py $(if $(DIRTY),--dirty)
 	@cd _build/release && sha256sum --quiet -c SHA256SUMS && echo "Checksums agree: _build/release"
 
 reproducible: $(READY) ## build the committed book twice, in two folders, and compare every file

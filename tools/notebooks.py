@@ -4,7 +4,7 @@
     python tools/notebooks.py run [--force] [PATH]   execute the stale ones in place
     python tools/notebooks.py normalise [PATH]       canonical text, without executing
     python tools/notebooks.py check [PATH]           the rules that a chapter's notebook obeys
-    python tools/notebooks.py seeds [PATH]           the verdicts again, under two other seeds
+    python tools/notebooks.py seeds [PATH]           the verdicts again, under other seeds
 
 Without PATH every notebook of the book is meant. The exit status is 1 when something failed.
 """
@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import argparse
 import copy
+import itertools
+import multiprocessing
 import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from nb.bootstrap import ensure_bootstrap
@@ -94,12 +97,14 @@ def check(paths: list[Path]) -> int:
     return int(broken > 0)
 
 
-def seeds(paths: list[Path], others: list[int], timeout: float) -> int:
+def seeds(paths: list[Path], others: list[int], jobs: int, timeout: float) -> int:
     """Execute every notebook under other seeds and compare verdicts; 1 if one differs."""
+    runs = [(path, seed) for path in paths for seed in others]
     changed = 0
-    for path in paths:
-        for seed in others:
-            found = differences(path, seed, timeout)
+    context = multiprocessing.get_context("spawn")  # each process has a seed in its environment
+    with ProcessPoolExecutor(min(jobs, len(runs) or 1), mp_context=context) as pool:
+        results = pool.map(differences, *zip(*runs, strict=True), itertools.repeat(timeout))
+        for (path, seed), found in zip(runs, results, strict=True):
             changed += len(found)
             words = "; ".join(found) or "the same verdicts"
             print(f"{shown(path)}, seed {seed}: {words}", flush=True)
@@ -115,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks or folders")
     parser.add_argument("--force", action="store_true", help="run: fresh notebooks as well")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="run: how many at once"
+        "--jobs", type=int, default=os.cpu_count() or 1, help="run, seeds: how many at once"
     )
     parser.add_argument("--timeout", type=float, default=600.0, help="run: seconds for one cell")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="seeds: which ones")
@@ -129,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "run":
         return run(paths, given.force, given.jobs, given.timeout)
     if given.command == "seeds":
-        return seeds(paths, given.seeds, given.timeout)
+        return seeds(paths, given.seeds, given.jobs, given.timeout)
     return {"status": status, "normalise": normalise_all, "check": check}[given.command](paths)
 
 

@@ -1,12 +1,13 @@
 """A release of the book: everything that a reader or a library keeps, with checksums.
 
-    python tools/release.py [--dirty]
+    PYTHONPATH=book/extensions python tools/release.py [--dirty]
 
 Writes ``_build/release/``: the source, the rendered book, the PDF, the ledger, the library as wheel
-and sdist, the student versions of the course, ``MANIFEST.json`` and ``SHA256SUMS``. The archives of
-one commit are equal byte for byte. Refuses a tree with changes that are not committed, unless told
-``--dirty``: source and library are then those of the commit, the rest as it was built. The exit
-status is 1 when something is missing, or the PDF is older than the pages.
+and sdist, the student versions of the course, a letter to the authors of each paper,
+``MANIFEST.json`` and ``SHA256SUMS``. The archives of one commit are equal byte for byte. Refuses a
+tree with changes that are not committed, unless told ``--dirty``: source and library are then those
+of the commit, the rest as it was built. The exit status is 1 when something is missing, or the PDF
+is older than the pages.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+from book_ledger import letters
+from book_ledger.ledger import build as build_ledger
+from book_ledger.scripts import scripts
 from nb.layout import ROOT
 from paper.typeset import chromium
 
@@ -168,6 +172,8 @@ def release(build: Path, dirty: bool) -> list[str]:
     printed, page = build / "private-dynamics.pdf", build / "html" / "ledger.json"
     if printed.is_file() and page.is_file() and printed.stat().st_mtime < page.stat().st_mtime:
         missing.append("private-dynamics.pdf (there is one, older than the pages)")
+    found = build_ledger(ROOT)
+    letters.write(found, scripts(found, ROOT), target)
     for file, new in {
         "private-dynamics.pdf": f"{name}.pdf",
         "html/ledger.json": "ledger.json",

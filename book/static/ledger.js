@@ -1,16 +1,14 @@
-/* The ledger's filters and the graph's zoom. No dependency, no network; without it the full table and
+/* The filters of ledger and errata, and the graph's zoom. No dependency, no network; without it the full table and
    the plain picture with its links remain. */
 (() => {
   "use strict";
 
   /* --- table ---------------------------------------------------------------------------------- */
 
-  function table(ledger) {
-    const form = ledger.querySelector(".ledger-filters");
-    const counts = ledger.querySelector(".ledger-counts");
-    const status = ledger.querySelector(".ledger-status");
-    const rows = [...ledger.querySelectorAll(".ledger-table tbody")];
+  /* Hide what the form does not ask for; `said` tells how much is left. */
+  function filter(form, rows, said) {
     const fields = [...form.querySelectorAll("[data-filter]")];
+    const status = form.querySelector(".ledger-status");
 
     function apply() {
       const wanted = fields.map((field) => [field.dataset.filter, field.value.trim().toLowerCase()]);
@@ -19,16 +17,29 @@
         row.hidden = !wanted.every(([name, value]) =>
           name === "text"
             ? value.split(/\s+/).every((word) => row.dataset.text.includes(word))
-            : !value || row.dataset[name] === value || (value === "papers" && !row.dataset.own));
+            : !value || row.dataset[name].split("|").includes(value) || (value === "papers" && !row.dataset.own));
         shown += !row.hidden;
       }
-      status.textContent = `${shown} of ${rows.length} claims`;
+      status.textContent = `${shown} of ${rows.length} ${said}`;
     }
 
     function choose(values) {
       for (const field of fields) field.value = values[field.dataset.filter] || "";
       apply();
     }
+
+    form.hidden = false;
+    form.addEventListener("input", apply);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(apply));
+    apply();
+    return choose;
+  }
+
+  function table(ledger) {
+    const counts = ledger.querySelector(".ledger-counts");
+    const rows = [...ledger.querySelectorAll(".ledger-table tbody")];
+    const choose = filter(ledger.querySelector(".ledger-filters"), rows, "claims");
 
     function reveal() {  /* a link into the table shows and opens its row, whatever the filters say */
       const row = rows.find((row) => row.id === decodeURIComponent(location.hash.slice(1)));
@@ -38,11 +49,7 @@
       row.scrollIntoView();
     }
 
-    form.hidden = false;
     counts.classList.add("ledger-live");
-    form.addEventListener("input", apply);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(apply));
     counts.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (button) choose(button.dataset);
@@ -50,7 +57,30 @@
     ledger.addEventListener("toggle", (event) => { if (event.target.open) typeset(event.target); }, true);
     window.addEventListener("hashchange", reveal);
     window.addEventListener("beforeprint", () => typeset(ledger));
-    apply();
+    reveal();
+  }
+
+  function errata(all) {
+    const entries = [...all.querySelectorAll(".erratum")];
+    const form = all.querySelector(".ledger-filters");
+    const choose = filter(form, entries, "errata");
+    const papers = () => {  /* a paper without an entry that is shown is not named */
+      for (const paper of all.querySelectorAll(".errata")) {
+        paper.hidden = !paper.querySelector(".erratum:not([hidden])");
+      }
+    };
+    form.addEventListener("input", papers);
+    form.addEventListener("reset", () => setTimeout(papers));
+
+    function reveal() {
+      const entry = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      if (!entry || !entry.classList.contains("erratum")) return;
+      choose({});
+      papers();
+      entry.scrollIntoView();
+    }
+
+    window.addEventListener("hashchange", reveal);
     reveal();
   }
 
@@ -226,7 +256,8 @@
   window.addEventListener("load", () => window.MathJax?.startup?.promise?.then(scrollable));
 
   function begin() {
-    for (const form of document.querySelectorAll(".ledger-filters")) table(form.closest(".ledger"));
+    document.querySelectorAll(".ledger:has(.ledger-table)").forEach(table);
+    document.querySelectorAll(".errata-all").forEach(errata);
     document.querySelectorAll(".claim-graph").forEach(graph);
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);

@@ -11,6 +11,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from book_ledger.evidence import MIME
+from book_ledger.inventory import digest
 
 CHAPTER = "notebooks/part/chapter.ipynb"
 
@@ -25,8 +26,6 @@ def claim(name: str, kind: str, uses: list[str] | None = None) -> dict[str, Any]
         "kind": kind,
         "statement": "For all $x$, $x\\le x$.\n",
         "uses": uses or [],
-        "check": "Compare.",
-        "control": "Flip.",
     }
 
 
@@ -65,11 +64,18 @@ def record(name: str = "thm1", **changes: Any) -> dict[str, Any]:
     """A sound verdict that holds."""
     return {
         "claim": f"test2025.{name}",
-        "verdict": "holds",
+        "verdict": "assumed" if changes.get("assumed") else "holds",
+        "assumed": False,
+        "rebuilt": False,
         "reason": "",
+        "substitute": [],
         "seed": 2025,
         "checks": [check()],
         "errata": [],
+        "coverage": [
+            {"term": "the factor 1/2", "by": ["factor 1/2 dropped"]},
+            {"term": "for all $x$", "by": []},
+        ],
     } | changes
 
 
@@ -79,6 +85,9 @@ ERRATUM = {
     "correct": "$2$",
     "consequence": "None.",
     "check": "closed form = quadrature",
+    "grade": "constant",
+    "part": "statement",
+    "also": [],
 }
 
 
@@ -109,6 +118,7 @@ class Book:
             "short": "Test et al.",
             "authors": "A. Test",
             "title": "A test",
+            "version": "the first version",
             "claims": [
                 claim("def1", "definition"),
                 claim("thm1", "theorem", ["test2025.def1"]),
@@ -127,6 +137,7 @@ class Book:
             "parts": [{"key": "part", "title": "Part I", "chapters": [ready, later]}],
         }
         self.own: dict[str, Any] | None = None
+        self.digests: dict[str, Any] | None = None
         self.cells = [new_markdown_cell("# A chapter"), cell(record())]
 
     def add_own(self) -> None:
@@ -149,7 +160,12 @@ class Book:
                 entry.setdefault("open", [c for c in entry["owns"] if c not in decided])
         folder = self.root / "book" / "claims"
         folder.mkdir(parents=True, exist_ok=True)
-        files = {"test2025.yml": self.paper, "chapters.yml": chapters}
+        kept = {c["id"]: {"digest": digest(c.get("statement", ""))} for c in self.paper["claims"]}
+        files = {
+            "test2025.yml": self.paper,
+            "chapters.yml": chapters,
+            "digests.yml": kept if self.digests is None else self.digests,
+        }
         if self.own:
             files["book2026.yml"] = self.own
         for name, content in files.items():

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from planting import Book, claim
 
-from book_ledger.inventory import InventoryError, load
+from book_ledger.inventory import InventoryError, digest, load
 
 CLAIMS = {"lin2025": 37, "bombari2025": 40, "anon2025": 52, "wang2026": 78}
 
@@ -48,6 +49,29 @@ def problems(book: Book) -> str:
     return "\n".join(caught.value.problems)
 
 
+def test_every_statement_of_the_papers_is_locked(root: Path) -> None:
+    claims = [c for c in load(root).claims.values() if c.paper in CLAIMS]
+    kept = yaml.safe_load((root / "book/claims/digests.yml").read_text("utf-8"))
+    assert {c.id: digest(c.statement) for c in claims} == {i: k["digest"] for i, k in kept.items()}
+
+
+def test_an_edited_statement_is_refused_until_it_has_a_reason(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    book.write()
+    book.digests = {c["id"]: {"digest": digest(c["statement"])} for c in book.paper["claims"]}
+    theorem = book.paper["claims"][1]
+    theorem["statement"] = "For all $x$,\n$x\\le x$."  # only its lines
+    load(book.write())
+    theorem["statement"] = "For most $x$, $x\\le x$."
+    assert "digests.yml, test2025.thm1: the statement was edited" in problems(book)
+    was = book.digests["test2025.thm1"]["digest"]
+    change = {"was": was, "date": "2026-01-02", "reason": "A misreading."}
+    book.digests["test2025.thm1"] = {"digest": digest(theorem["statement"]), "changes": [change]}
+    assert load(book.write()).claims["test2025.thm1"].changes == (change,)
+    del book.digests["test2025.cor1"]
+    assert "digests.yml: lacks test2025.cor1" in problems(book)
+
+
 def test_repeated_id(tmp_path: Path) -> None:
     book = Book(tmp_path)
     book.paper["claims"].append(claim("thm1", "theorem"))
@@ -83,7 +107,7 @@ def test_owning_an_unknown_claim(tmp_path: Path) -> None:
     assert "chapters.yml, chapter: owns test2025.fig7, which is no claim" in problems(book)
 
 
-@pytest.mark.parametrize("field", ["statement", "kind", "control", "where"])
+@pytest.mark.parametrize("field", ["statement", "kind", "where"])
 def test_missing_field_names_file_and_claim(tmp_path: Path, field: str) -> None:
     book = Book(tmp_path)
     del book.paper["claims"][1][field]

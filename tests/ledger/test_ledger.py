@@ -29,28 +29,91 @@ def problem(book: Book, *cells: object) -> str:
 
 def test_sound_evidence_passes(book: Book) -> None:
     corrected = check(
-        outcome="holds with correction",
+        outcome="corrected",
         printed=comparison("printed", 40.0),
         corrected=comparison("corrected", 0.5),
     )
-    definition = record("def1", verdict="assumed")
-    theorem = record(verdict="holds with correction", checks=[corrected], errata=[ERRATUM])
+    definition = record("def1", assumed=True)
+    theorem = record(verdict="holds, misprinted", checks=[corrected], errata=[ERRATUM])
     book.cells[1:] = [cell(definition, theorem)]
     assert gate.problems(book.write()) == []
     rows = ledger.build(book.root).rows
-    assert [row.verdict for row in rows.values()] == ["assumed", "holds with correction", "planned"]
+    assert [row.verdict for row in rows.values()] == ["assumed", "holds, misprinted", "planned"]
 
 
 def test_planted_false_claim(book: Book) -> None:
     false = check(outcome="fails", printed=comparison("printed", 40.0))
-    words = problem(book, cell(record(verdict="fails", checks=[false])))
-    assert "cell 2 [1], test2025.thm1: fails without an erratum" in words
+    words = problem(book, cell(record(verdict="fails as printed", checks=[false])))
+    assert "rejects the printed statement, and no erratum says so" in words
 
 
 def test_planted_false_claim_recorded_as_true(book: Book) -> None:
     false = check(outcome="fails", printed=comparison("printed", 40.0))
-    words = problem(book, cell(record(checks=[false])))
-    assert "recorded as holds, but its checks give fails" in words
+    words = problem(book, cell(record(checks=[false], errata=[ERRATUM])))
+    assert "recorded as holds, but its checks and errata give fails as printed" in words
+
+
+@pytest.mark.parametrize(
+    ("grade", "part", "word"),
+    [
+        ("misprint", "statement", "holds, misprinted"),
+        ("constant", "statement", "holds, misprinted"),
+        ("condition", "statement", "holds under a condition"),
+        ("conclusion", "statement", "fails as printed"),
+        ("conclusion", "proof", "holds, misprinted"),
+    ],
+)
+def test_the_verdict_follows_the_gravest_erratum(
+    book: Book, grade: str, part: str, word: str
+) -> None:
+    erratum = ERRATUM | {"grade": grade, "part": part}
+    corrected = check(
+        outcome="corrected",
+        printed=comparison("printed", 40.0),
+        corrected=comparison("corrected", 0.5),
+    )
+    book.cells[1:] = [cell(record(verdict=word, checks=[corrected], errata=[ERRATUM, erratum]))]
+    assert gate.problems(book.write()) == []
+    words = problem(book, cell(record(checks=[corrected], errata=[erratum])))
+    assert f"recorded as holds, but its checks and errata give {word}" in words
+
+
+def test_coverage_is_required_and_rests_on_rejected_controls(book: Book) -> None:
+    assert "coverage is missing" in problem(book, cell(record(coverage=[])))
+    invented = [{"term": "the sign", "by": ["sign flipped"]}]
+    words = problem(book, cell(record(coverage=invented)))
+    assert 'coverage of "the sign": "sign flipped" exercises nothing' in words
+
+
+def test_rebuilt_statements_are_called_so(book: Book) -> None:
+    book.paper["claims"][1]["reconstructed"] = True
+    words = problem(book, cell(record()))
+    assert "rebuilt must be said exactly where the inventory calls" in words
+    book.cells[1:] = [cell(record(verdict="holds as rebuilt", rebuilt=True))]
+    assert gate.problems(book.write()) == []
+
+
+def test_a_repaired_statement_needs_its_check(book: Book) -> None:
+    book.paper["claims"][1]["repaired"] = "$x\\le 2x$ for $x>0$."
+    assert "no accepted correction stands behind it" in problem(book, cell(record()))
+    corrected = check(
+        outcome="corrected",
+        printed=comparison("printed", 40.0),
+        corrected=comparison("corrected", 0.5),
+    )
+    grave = ERRATUM | {"grade": "conclusion"}
+    mended = record(verdict="fails as printed", checks=[corrected], errata=[grave])
+    book.cells[1:] = [cell(mended)]
+    assert gate.problems(book.write()) == []
+
+
+def test_a_stand_in_decides_nothing(book: Book) -> None:
+    wrong = check(outcome="fails", printed=comparison("printed", 40.0))
+    beyond = record(verdict="out of reach", reason="No data.", checks=[wrong])
+    book.cells[1:] = [cell(beyond | {"substitute": [wrong["name"]]})]
+    assert gate.problems(book.write()) == []
+    book.cells[1:] = [cell(beyond | {"substitute": ["another"]})]
+    assert "which is called a substitute" in "\n".join(gate.problems(book.write()))
 
 
 def test_planted_check_without_control(book: Book) -> None:
@@ -58,7 +121,7 @@ def test_planted_check_without_control(book: Book) -> None:
     found = "\n".join(gate.problems(book.write()))
     assert f"{CHAPTER}, cell 2 [1], test2025.thm1: check " in found
     assert "no control: nothing shows that this check can fail" in found
-    assert "recorded as holds, but its checks give undecided" in found
+    assert "recorded as holds, but its checks and errata give undecided" in found
 
 
 def test_planted_control_that_passes(book: Book) -> None:
@@ -80,8 +143,11 @@ def test_control_that_claims_to_be_rejected(book: Book) -> None:
 def test_statistical_control_needs_power(book: Book) -> None:
     without = check(kind="expectation")
     assert "has no power" in problem(book, cell(record(checks=[without])))
+    terms = [{"term": "the mean", "by": ["wrong"]}]
     weak = check(kind="expectation", controls=[comparison("wrong", 9.0, power=0.8)])
-    assert "is rejected with power 0.8 only" in problem(book, cell(record(checks=[weak])))
+    assert "is rejected with power 0.8 only" in problem(
+        book, cell(record(checks=[weak], coverage=terms))
+    )
 
 
 def test_planted_failing_cell(book: Book) -> None:
@@ -134,7 +200,7 @@ def test_what_is_decided_is_not_open(book: Book) -> None:
 
 
 def test_assumed_is_for_definitions(book: Book) -> None:
-    assert "assumed, but its kind is theorem" in problem(book, cell(record(verdict="assumed")))
+    assert "assumed, but its kind is theorem" in problem(book, cell(record(assumed=True)))
     assert "holds, but its kind is definition" in problem(book, cell(record("def1")))
 
 
@@ -162,7 +228,7 @@ def test_missing_and_unlisted_notebooks(book: Book) -> None:
 def test_completeness_needs_all_ancestors(book: Book) -> None:
     book.cells[1:] = [cell(record())]
     assert ledger.build(book.write()).complete == set()
-    book.cells[1:] = [cell(record("def1", verdict="assumed"), record())]
+    book.cells[1:] = [cell(record("def1", assumed=True), record())]
     assert ledger.build(book.write()).complete == {"test2025.def1", "test2025.thm1"}
 
 
@@ -188,12 +254,12 @@ def test_own_statements_are_counted_apart(book: Book) -> None:
 def test_own_statements_must_hold_and_have_no_errata(book: Book) -> None:
     book.add_own()
     corrected = check(
-        outcome="holds with correction",
+        outcome="corrected",
         printed=comparison("printed", 40.0),
         corrected=comparison("corrected", 0.5),
     )
-    verdict = own(verdict="holds with correction", checks=[corrected], errata=[ERRATUM])
+    verdict = own(verdict="holds, misprinted", checks=[corrected], errata=[ERRATUM])
     book.cells[1:] = [cell(record(), verdict)]
     found = "\n".join(gate.problems(book.write()))
     assert "an erratum to a statement of the book's own: mend the statement instead" in found
-    assert "holds with correction: a statement of the book's own must hold" in found
+    assert "holds, misprinted: a statement of the book's own must hold" in found

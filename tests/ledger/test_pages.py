@@ -15,9 +15,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from book_contents import contents
-from book_ledger import ledger
+from book_ledger import ledger, letters
 from book_ledger.inventory import load
 from book_ledger.questions import open_questions
+from book_ledger.scripts import scripts
 
 BOX = "```{claim} test2025.thm1\n```"
 PAGE = """# Page
@@ -25,7 +26,8 @@ PAGE = """# Page
 See {claimref}`test2025.cor1` and {claimref}`words <test2025.thm1>`; {ledger-count}`holds` of
 {ledger-count}`test2025 claims`, {ledger-count}`errata` erratum; {ledger-count}`with-verdict` of
 {ledger-count}`claims` with a verdict, {ledger-count}`test2025 decided` decided,
-{ledger-count}`assumed` assumed.
+{ledger-count}`assumed` assumed; {ledger-count}`errata constant` constant,
+{ledger-count}`exercised` of {ledger-count}`terms` terms, {ledger-count}`test2025 coverage`.
 
 ```{ledger}
 ```
@@ -67,14 +69,14 @@ def build(book: Book, page: str = PAGE) -> tuple[Path, str]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with an assumed definition, a corrected theorem and a planned corollary."""
     corrected = check(
-        outcome="holds with correction",
+        outcome="corrected",
         printed=comparison("printed", 40.0),
         corrected=comparison("corrected", 0.5),
         tightness={"min": 2.5, "median": 3.0, "max": 9.0, "tightest at": {}, "under attack": 2.25},
     )
-    theorem = record(verdict="holds with correction", checks=[corrected], errata=[ERRATUM])
+    theorem = record(verdict="holds, misprinted", checks=[corrected], errata=[ERRATUM])
     book = Book(tmp_path_factory.mktemp("book"))
-    book.cells[1:] = [new_markdown_cell(BOX), cell(record("def1", verdict="assumed"), theorem)]
+    book.cells[1:] = [new_markdown_cell(BOX), cell(record("def1", assumed=True), theorem)]
     out, warnings = build(book)
     assert warnings == ""
     return out
@@ -84,7 +86,9 @@ def test_every_internal_link_has_its_anchor(site: Path) -> None:
     pages = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     count = 0
     for path, text in pages.items():
-        for address in re.findall(r'<a [^>]*href="([^"]*#(?:claim|ledger|verdict)-[^"]*)"', text):
+        for address in re.findall(
+            r'<a [^>]*href="([^"]*#(?:claim|ledger|verdict|erratum)-[^"]*)"', text
+        ):
             name, _, fragment = address.partition("#")
             target = (path.parent / name).resolve() if name else path
             assert f'id="{fragment}"' in pages[target], address
@@ -96,7 +100,7 @@ def test_row_leads_to_the_deciding_cell(site: Path) -> None:
     text = (site / "index.html").read_text("utf-8")
     row = text[text.index('id="ledger-test2025-thm1"') :].partition("</tbody>")[0]
     assert 'href="notebooks/part/chapter.html#verdict-test2025-thm1"' in row
-    for words in ("holds with correction", "1 of 1", "2.2", "0.5", "factor 1/2 dropped"):
+    for words in ("holds, misprinted", "1 of 1", "2.2", "0.5", "factor 1/2 dropped"):
         assert words in row
     chapter = (site / "notebooks/part/chapter.html").read_text("utf-8")
     assert '<div class="ledger-verdict" tabindex="-1" id="verdict-test2025-thm1">' in chapter
@@ -117,7 +121,10 @@ def test_box_shows_statement_source_and_verdict(site: Path) -> None:
 
 def test_counts_come_from_the_ledger(site: Path) -> None:
     text = (site / "index.html").read_text("utf-8")
-    assert "0 of\n3, 1 erratum; 2 of\n3 with a verdict, 1 decided,\n1 assumed." in text
+    assert (
+        "0 of\n3, 1 erratum; 2 of\n3 with a verdict, 1 decided,\n1 assumed; 1 constant,\n"
+        "2 of 4 terms, 50 %." in text
+    )
 
 
 def test_graph_names_every_claim_and_marks_the_complete(site: Path) -> None:
@@ -127,7 +134,7 @@ def test_graph_names_every_claim_and_marks_the_complete(site: Path) -> None:
     assert set(classes) == {"test2025.def1", "test2025.thm1", "test2025.cor1"}
     assert "complete" in classes["test2025.thm1"]
     assert "complete" not in classes["test2025.cor1"]
-    assert 'aria-label="Thm 1, about thm1: holds with correction; everything it rests on' in text
+    assert 'aria-label="Thm 1, about thm1: holds, misprinted; everything it rests on' in text
     assert '<div class="claim-graph" data-first="test2025">' in text
 
 
@@ -135,7 +142,7 @@ def test_json_conforms_to_its_schema(site: Path) -> None:
     data = json.loads((site / "ledger.json").read_text("utf-8"))
     schema = json.loads((site / "ledger.schema.json").read_text("utf-8"))
     jsonschema.validate(data, schema, cls=jsonschema.Draft202012Validator)
-    assert data["counts"]["test2025"]["holds with correction"] == 1
+    assert data["counts"]["test2025"]["holds, misprinted"] == 1
     theorem = data["claims"][1]
     assert theorem["decided_in"]["cell"] == 3
     assert theorem["evidence"]["errata"] == [ERRATUM]
@@ -143,7 +150,7 @@ def test_json_conforms_to_its_schema(site: Path) -> None:
 
 def test_contents_tell_decided_from_assumed(tmp_path: Path) -> None:
     book = Book(tmp_path)
-    book.cells[1:] = [cell(record("def1", verdict="assumed"), record())]
+    book.cells[1:] = [cell(record("def1", assumed=True), record())]
     lines = contents(ledger.build(book.write()), {"notebooks/part/chapter"})
     assert lines[2].endswith(": 1 of 2 claims decided, 1 assumed")
     assert lines[3] == "* Later (planned, 1 claim)"
@@ -155,14 +162,12 @@ def test_contents_tell_decided_from_assumed(tmp_path: Path) -> None:
 )
 def test_errata_say_how_far_off(ratio: float | str, words: str, tmp_path: Path) -> None:
     wrong = check(
-        outcome="holds with correction",
+        outcome="corrected",
         printed=comparison("printed", 40.0) | {"ratio": ratio, "margin": ratio},
         corrected=comparison("corrected", 0.5),
     )
     book = Book(tmp_path)
-    book.cells[1:] = [
-        cell(record(verdict="holds with correction", checks=[wrong], errata=[ERRATUM]))
-    ]
+    book.cells[1:] = [cell(record(verdict="holds, misprinted", checks=[wrong], errata=[ERRATUM]))]
     out, _ = build(book, "# P\n\n```{errata}\n```\n")
     text = (out / "index.html").read_text("utf-8")
     assert (
@@ -191,6 +196,12 @@ EVIDENCE = """# P
 ```{evidence} margins
 ```
 
+```{evidence} coverage
+```
+
+```{evidence} unexercised
+```
+
 ```{evidence} kinds
 ```
 
@@ -208,9 +219,6 @@ EVIDENCE = """# P
 
 ```{open-questions}
 ```
-
-```{letter} test2025
-```
 """
 
 
@@ -220,13 +228,13 @@ def evidence_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     book = Book(tmp_path_factory.mktemp("evidence"))
     book.add_own()
     wrong = check(
-        outcome="holds with correction",
+        outcome="corrected",
         printed=comparison("printed", 40.0),
         corrected=comparison("corrected", 0.5),
     )
     tightness = {"min": 1.0, "median": 2.0, "max": 3.0, "tightest at": {"n": 7}}
     loose = check(name="a bound", kind="bound", tightness=tightness | {"under attack": None})
-    theorem = record(verdict="holds with correction", checks=[wrong, loose], errata=[ERRATUM])
+    theorem = record(verdict="holds, misprinted", checks=[wrong, loose], errata=[ERRATUM])
     own = record() | {"claim": "book2026.overlap1"}
     beyond = record("def1", verdict="out of reach", reason="The data are not at hand.")
     box = "```{claim} book2026.overlap1\n```"
@@ -239,7 +247,7 @@ def evidence_page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_summary_counts_the_papers_alone(evidence_page: str) -> None:
     assert "3 checks, 3 controls." in evidence_page
-    label = "All papers: 1 holds with correction, 1 out of reach, 1 planned, of 3"
+    label = "All papers: 1 holds, misprinted, 1 out of reach, 1 planned, of 3"
     assert f'aria-label="{label}"' in evidence_page
     assert 'aria-label="This book’s own: 1 holds, of 1"' in evidence_page
 
@@ -255,12 +263,29 @@ def test_open_questions_come_from_the_chapter(evidence_page: str) -> None:
     assert 'href="notebooks/part/chapter.html"' in open_
 
 
-def test_letter_counts_and_names_its_script(evidence_page: str) -> None:
-    letter = evidence_page[evidence_page.index("Dear authors") :]
-    words = "1 holds with a correction; 1 is beyond what a computation of ours could decide"
-    assert words in letter
-    assert "We suggest one correction" in letter
-    assert 'href="errata/test2025.thm1-1.py"' in letter
+def test_letter_counts_and_names_its_script(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    wrong = check(
+        outcome="corrected",
+        printed=comparison("printed", 40.0),
+        corrected=comparison("corrected", 0.5),
+    )
+    theorem = record(verdict="holds, misprinted", checks=[wrong], errata=[ERRATUM])
+    beyond = record("def1", verdict="out of reach", reason="The data are not at hand.")
+    book.cells[1:] = [cell(theorem, beyond)]
+    found = ledger.build(book.write())
+    letters.write(found, scripts(found, tmp_path), tmp_path / "out")
+    letter = (tmp_path / "out" / "letter-test2025.md").read_text("utf-8")
+    for words in (
+        "*A test* (the first version)",
+        "1 holds but for a misprint",
+        "1 is beyond what a computation of ours could decide",
+        "We suggest one correction",
+        "**1. Theorem 1, display** (constant).",
+        "Script: test2025.thm1-1.py",
+        "2 of the 4 terms",
+    ):
+        assert words in letter
 
 
 def test_own_statement_is_not_called_printed(tmp_path: Path) -> None:

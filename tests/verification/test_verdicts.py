@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import json
+from dataclasses import replace
 from importlib import resources
 
 import jsonschema
@@ -98,6 +99,10 @@ def test_each_rejected_statement_needs_a_grade_of_its_own():
     assert verdict("lin2025.eq5", *checks, errata=[an_erratum()]).verdict == "fails as printed"
     both = [an_erratum(), an_erratum("another", "condition")]
     assert verdict("lin2025.eq5", *checks, errata=both).verdict == "holds under a condition"
+    one = [replace(an_erratum(), also=("another",))]
+    assert verdict("lin2025.eq5", *checks, errata=one).verdict == "holds, misprinted"
+    with pytest.raises(ValueError, match="check of an erratum"):
+        verdict("lin2025.eq5", *checks, errata=[replace(an_erratum(), also=("a third",))])
 
 
 @pytest.mark.parametrize("grade", [*BY_GRADE])

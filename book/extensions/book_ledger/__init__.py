@@ -9,7 +9,7 @@
 ``table``      ``{ledger}``
 ``graph``      ``{claim-graph}``, with ``layout``
 ``errata``     ``{errata}``
-``letters``    ``{letter}``, the errata of a paper as a letter to its authors
+``letters``    the errata of a paper as a letter to its authors, for a release
 ``scripts``    a standalone script for every erratum, by ``cutting`` and ``slicing`` notebooks
 ``state``      ``{evidence}`` and ``{evidence-number}``, with ``summary`` and ``bars``
 ``questions``  ``{open-questions}``
@@ -37,7 +37,6 @@ from . import (
     graph,
     inventory,
     ledger,
-    letters,
     markup,
     questions,
     scripts,
@@ -51,7 +50,7 @@ SCHEMA = Path(__file__).parent / "ledger.schema.json"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx. The root of the book is the source folder."""
-    for module in (markup, boxes, table, graph, errata, anchors, letters, questions, state):
+    for module in (markup, boxes, table, graph, errata, anchors, questions, state):
         module.register(app)
     app.add_css_file("ledger.css")
     app.add_js_file("ledger.js", loading_method="defer")
@@ -82,12 +81,10 @@ def read(app: Sphinx) -> None:
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Put ``ledger.json`` and its schema, scripts and letters below the root of the site."""
+    """Put ``ledger.json``, its schema and the scripts below the root of the site."""
     if error is None and app.builder.format == "html":
         out = Path(app.outdir)
         text = json.dumps(app.book_ledger.as_json(), ensure_ascii=False, indent=1)  # type: ignore[attr-defined]
         (out / "ledger.json").write_text(text + "\n", "utf-8")
         (out / SCHEMA.name).write_bytes(SCHEMA.read_bytes())
-        found = app.book_scripts  # type: ignore[attr-defined]
-        scripts.write(found, Path(app.srcdir), out)
-        letters.write(app.book_ledger, found, out)  # type: ignore[attr-defined]
+        scripts.write(app.book_scripts, Path(app.srcdir), out)  # type: ignore[attr-defined]

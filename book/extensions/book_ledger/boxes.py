@@ -8,7 +8,9 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import ReferenceRole, SphinxDirective, SphinxRole
 
-from .evidence import ASSUMED, CORRECTED, FAILS, HOLDS, OUT_OF_REACH, VERDICTS
+from dpdynamics.verification import words
+
+from .evidence import FOUND, SETTLED, VERDICTS
 from .inventory import Claim
 from .ledger import Ledger, Row
 from .markup import SYMBOLS, badge, joined, link, tag, verdict_class
@@ -16,9 +18,11 @@ from .scripts import Script
 
 LOGGER = logging.getLogger(__name__)
 GROUPS = {  # an assumption is exercised and what is out of reach is argued, but neither is decided
-    "decided": (HOLDS, CORRECTED, FAILS),
-    "with-verdict": (HOLDS, CORRECTED, FAILS, ASSUMED, OUT_OF_REACH),
+    "decided": FOUND,
+    "with-verdict": SETTLED,
 }
+GRADES = tuple(words.GRADES)
+COUNTED = ("rebuilt", "coverage", "terms", "exercised", *(f"errata {grade}" for grade in GRADES))
 
 
 class LedgerDirective(SphinxDirective):
@@ -77,6 +81,7 @@ class ClaimDirective(LedgerDirective):
                 "div",
                 self._head(row),
                 tag("div", *self.markdown(claim.statement), class_="claim-statement"),
+                *self._repaired(claim),
                 self._foot(row),
                 id=None if again else name,
                 class_=f"claim {verdict_class(row.verdict)}",
@@ -90,6 +95,16 @@ class ClaimDirective(LedgerDirective):
         title = tag("span", tag("strong", claim.label), f" {claim.name}", class_="claim-title")
         return tag("p", title, badge(row.verdict), class_="claim-head")
 
+    def _repaired(self, claim: Claim) -> list[nodes.Node]:
+        if not claim.repaired:
+            return []
+        summary = tag("summary", "What is true instead")
+        return [
+            tag(
+                "details", summary, *self.markdown(claim.repaired), class_="claim-repaired", open=""
+            )
+        ]
+
     def _foot(self, row: Row) -> nodes.Node:
         claim = row.claim
         paper = self.ledger.inventory.sources[claim.paper]
@@ -98,16 +113,22 @@ class ClaimDirective(LedgerDirective):
             if claim.reconstructed
             else ""
         )
-        words = "A statement of this book" if paper.own else paper.cited
-        parts: list[nodes.Node] = [tag("span", f"{words}, {claim.where}.{rebuilt}")]
+        source = "A statement of this book" if paper.own else paper.cited
+        parts: list[nodes.Node] = [tag("span", f"{source}, {claim.where}.{rebuilt}")]
         if claim.uses:
             uses = joined(claim_link(self.ledger.inventory.claims[used]) for used in claim.uses)
             parts.append(tag("span", "Rests on ", *uses, "."))
         parts.append(
             tag("span", link(f"ledger:{claim.id}", tag("code", claim.id)), " in the ledger")
         )
-        if row.decision:
-            parts.append(tag("span", link(f"verdict:{claim.id}", "the cell that decides")))
+        if row.errata:
+            numbered = (
+                link(f"erratum:{claim.id}-{n}", f"erratum{f' {n}' if len(row.errata) > 1 else ''}")
+                for n in range(1, len(row.errata) + 1)
+            )
+            parts.append(tag("span", *joined(numbered)))
+        if row.decision and row.verdict != words.ASSUMED:
+            parts.append(tag("span", link(f"verdict:{claim.id}", "the evidence")))
         return tag("p", *parts, class_="claim-foot")
 
 
@@ -143,10 +164,12 @@ class ClaimRole(ReferenceRole):
 class CountRole(SphinxRole):
     """``{ledger-count}`VERDICT```: a number of claims.
 
-    The text is a verdict, ``claims`` (all of the papers), ``errata``, ``with-verdict`` (neither
-    planned nor undecided) or ``decided`` (of these, what holds, holds with correction or fails). A
-    source's key before it restricts it: ``{ledger-count}`lin2025 holds```. Without one all papers
-    are meant, and the book's own statements are not counted.
+    The text is a verdict, ``claims`` (all of the papers), ``errata``, ``errata GRADE``,
+    ``with-verdict`` (neither planned nor undecided), ``decided`` (of these, what holds in some form
+    or fails), ``rebuilt``, or ``coverage``, ``terms`` and ``exercised`` for the percentage and the
+    numbers of terms of statements that are exercised. A source's key before it restricts it:
+    ``{ledger-count}`lin2025 holds```. Without one all papers are meant, and the book's own
+    statements are not counted.
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
@@ -156,23 +179,35 @@ class CountRole(SphinxRole):
             LOGGER.warning(
                 "%r is not 'claims', 'errata' or one of %s, after a source's key or none",
                 self.text,
-                ", ".join((*GROUPS, *VERDICTS)),
+                ", ".join((*GROUPS, *COUNTED, *VERDICTS)),
                 location=self.get_location(),
                 type="book_ledger",
             )
         return [nodes.Text(str(value))], []
 
 
-def count(ledger: Ledger, words: str) -> int | None:
+def count(ledger: Ledger, text: str) -> int | str | None:
     """The number that ``{ledger-count}`` shows; None if the words mean nothing."""
-    first, _, rest = words.strip().partition(" ")
-    paper, what = (first, rest) if first in ledger.inventory.sources else (None, words.strip())
+    first, _, rest = text.strip().partition(" ")
+    paper, what = (first, rest) if first in ledger.inventory.sources else (None, text.strip())
+    rows = ledger.of(paper)
     if what == "claims":
-        return ledger.count(source=paper)
+        return len(rows)
     if what in GROUPS:
-        return sum(ledger.count(verdict, paper) for verdict in GROUPS[what])
+        return sum(row.verdict in GROUPS[what] for row in rows)
+    if what == "rebuilt":
+        return sum(row.claim.reconstructed for row in rows)
     if what == "errata":
-        return sum(paper in (None, row.claim.paper) for row, _ in ledger.errata)
+        return sum(len(row.errata) for row in rows)
+    if what.removeprefix("errata ") in GRADES:
+        return sum(e.grade == what.removeprefix("errata ") for row in rows for e in row.errata)
+    if what in ("coverage", "terms", "exercised"):
+        part, whole = ledger.coverage(paper)
+        return {
+            "coverage": f"{100 * part / max(whole, 1):.0f} %",
+            "terms": whole,
+            "exercised": part,
+        }[what]
     return ledger.count(what, paper) if what in VERDICTS else None
 
 

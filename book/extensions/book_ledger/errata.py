@@ -2,54 +2,108 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from dpdynamics.verification import words
 from dpdynamics.verification.rendering import UNITS
 
-from .boxes import LedgerDirective, claim_link
+from .boxes import GRADES, LedgerDirective, claim_link
 from .evidence import Record
-from .markup import badge, figure, link, tag
+from .markup import ERRATA_LABEL, figure, link, tag
 from .scripts import Script
 from .table import inline
 
 
 class ErrataDirective(LedgerDirective):
-    """``{errata}``: all errata by paper; with a paper's key, those of one paper."""
+    """``{errata}``: all errata by paper and grade; with a paper's key, those of one paper."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Make one list per paper; an unknown key is an error."""
+        """Make a filter and one list per paper; an unknown key is an error."""
         self.depend()
         papers = self.ledger.inventory.papers
         chosen = self.arguments or list(papers)
         if unknown := [key for key in chosen if key not in papers]:
             raise self.error(f"{unknown[0]!r} is no paper: {', '.join(papers)}")
-        result: list[nodes.Node] = []
-        for key in chosen:
-            paper = papers[key]
-            found = [s for s in self.scripts if s.row.claim.paper == key]
-            title = tag("p", tag("strong", paper.cited), f" {paper.title}", class_="errata-paper")
-            body = [self._entry(script) for script in found]
-            none = tag("p", "No erratum so far.", class_="errata-none")
-            result.append(
-                tag("section", title, *(body or [none]), class_="errata", aria_label=paper.cited)
+        self.env.get_domain("std").note_hyperlink_target(  # type: ignore[attr-defined]
+            ERRATA_LABEL, self.env.docname, "errata", "Errata"
+        )
+        lists = [self._paper(key) for key in chosen]
+        return [tag("div", self._filters(chosen), *lists, id="errata", class_="errata-all")]
+
+    def _paper(self, key: str) -> nodes.Node:
+        paper = self.ledger.inventory.papers[key]
+        found = [s for s in self.scripts if s.row.claim.paper == key]
+        found.sort(key=lambda script: -GRADES.index(script.erratum.grade))
+        title = tag("p", tag("strong", paper.cited), f" {paper.title}", class_="errata-paper")
+        counts = Counter(script.erratum.grade for script in found)
+        told = ", ".join(f"{counts[grade]} {grade}" for grade in reversed(GRADES) if counts[grade])
+        line = tag(
+            "p", f"By grade: {told}." if told else "No erratum so far.", class_="errata-none"
+        )
+        body = [self._entry(script) for script in found]
+        return tag("section", title, line, *body, class_="errata", aria_label=paper.cited)
+
+    def _filters(self, papers: list[str]) -> nodes.Node:
+        cited = self.ledger.inventory.papers
+        choices = {
+            "grade": [(grade, grade) for grade in reversed(GRADES)],
+            "part": [(part, f"in the {part}") for part in words.PARTS],
+            "paper": [(key, cited[key].cited) for key in papers],
+        }
+        fields = [
+            tag(
+                "label",
+                tag("span", name.capitalize()),
+                tag(
+                    "select",
+                    tag("option", "all", value=""),
+                    *(tag("option", text, value=value) for value, text in options),
+                    data_filter=name,
+                ),
             )
-        return result
+            for name, options in choices.items()
+        ]
+        search = tag("label", tag("span", "Text"), tag("input", type="search", data_filter="text"))
+        status = tag("p", "", class_="ledger-status", role="status")
+        return tag(
+            "form",
+            *fields,
+            search,
+            tag("button", "Clear", type="reset"),
+            status,
+            class_="ledger-filters",
+            hidden="hidden",
+            aria_label="Filter the errata",
+        )
 
     def _entry(self, script: Script) -> nodes.Node:
         row, erratum = script.row, script.erratum
-        fields = tag("dl", *self._fields(script))
+        place = tag("span", tag("strong", erratum.location), " in ", claim_link(row.claim))
+        grade = erratum.grade + (", in the proof" if erratum.part == "proof" else "")
         head = tag(
             "p",
-            tag("span", tag("strong", erratum.location), " in ", claim_link(row.claim)),
-            badge(row.verdict),
+            place,
+            tag("span", grade, class_=f"errata-grade g-{erratum.grade}"),
             class_="claim-head",
         )
-        return tag("div", head, fields, class_="erratum")
+        told = (erratum.location, erratum.printed, erratum.correct, erratum.consequence)
+        return tag(
+            "div",
+            head,
+            tag("dl", *self._fields(script)),
+            class_="erratum",
+            id=f"erratum-{row.claim.slug}-{script.number}",
+            data_grade=erratum.grade,
+            data_part=erratum.part,
+            data_paper=row.claim.paper,
+            data_text=" ".join((row.claim.id, row.claim.name, *told)).lower(),
+        )
 
     def _fields(self, script: Script) -> Iterator[nodes.Node]:
         erratum = script.erratum
@@ -61,7 +115,7 @@ class ErrataDirective(LedgerDirective):
 
     def _evidence(self, script: Script) -> Iterator[nodes.Node | str]:
         yield f"{comparison(script)} "
-        yield link(f"verdict:{script.row.claim.id}", "The cell that decides")
+        yield link(f"verdict:{script.row.claim.id}", "The evidence")
         yield ". "
         if script.problem:
             yield f"No script: {script.problem}."
@@ -74,10 +128,10 @@ def comparison(script: Script) -> str:
     """How far off the printed and the corrected statement are, in a sentence."""
     check = script.check
     unit = UNITS.get(check["kind"], "tolerance")
-    words = f"“{script.erratum.check}”: the printed statement {_outcome(check['printed'], unit)}"
+    text = f"“{script.erratum.check}”: the printed statement {_outcome(check['printed'], unit)}"
     if check["corrected"]:
-        words += f", the corrected one {_outcome(check['corrected'], unit)}"
-    return f"{words}."
+        text += f", the corrected one {_outcome(check['corrected'], unit)}"
+    return f"{text}."
 
 
 def _outcome(comparison: Record, unit: str) -> str:

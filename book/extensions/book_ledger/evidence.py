@@ -16,20 +16,15 @@ from typing import Any
 
 import jsonschema
 
-from dpdynamics.verification import rendering
+from dpdynamics.verification import rendering, words
 from dpdynamics.verification.rendering import MIME
 
 SCHEMA = Path(rendering.__file__).parent / "evidence.schema.json"
 
-HOLDS = "holds"
-CORRECTED = "holds with correction"
-FAILS = "fails"
-ASSUMED = "assumed"
-OUT_OF_REACH = "out of reach"
-UNDECIDED = "undecided"
 PLANNED = "planned"
-DECIDED = (HOLDS, CORRECTED, FAILS, ASSUMED, OUT_OF_REACH)
-VERDICTS = (*DECIDED, UNDECIDED, PLANNED)
+FOUND = (words.HOLDS, words.REBUILT, words.MISPRINTED, words.CONDITIONAL, words.FAILS)  # decided
+SETTLED = (*FOUND, words.ASSUMED, words.OUT_OF_REACH)
+VERDICTS = (*words.VERDICTS, PLANNED)
 
 Record = Mapping[str, Any]
 
@@ -43,6 +38,9 @@ class Erratum:
     correct: str
     consequence: str
     check: str
+    grade: str
+    part: str
+    also: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -87,14 +85,24 @@ class Decision:
     @property
     def errata(self) -> list[Erratum]:
         """The errata recorded with the verdict."""
-        return [Erratum(**entry) for entry in self.record["errata"]]
+        return [Erratum(**{**e, "also": tuple(e["also"])}) for e in self.record["errata"]]
 
     @property
     def margin(self) -> float | None:
         """The smallest factor between a deciding statement and its tolerance; None if undecided."""
-        if self.verdict == UNDECIDED:
+        if self.verdict == words.UNDECIDED:
             return None
         return min((float(deciding(check)["margin"]) for check in self.checks), default=None)
+
+    @property
+    def coverage(self) -> tuple[int, int]:
+        """How many terms of the statement some control exercises, and how many it has."""
+        return words.exercised(self.record["coverage"])
+
+    @property
+    def repaired(self) -> bool:
+        """Whether an accepted correction stands beside each printed statement that is rejected."""
+        return words.repaired(self.record)
 
     @property
     def bounds(self) -> list[Record]:

@@ -10,24 +10,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from dpdynamics.verification import words
+from dpdynamics.verification.evidence import CORRECTED, FAILED, HELD, UNDECIDED
+from dpdynamics.verification.words import ASSUMED, HOLDS, OUT_OF_REACH
+
 from . import evidence
-from .evidence import (
-    ASSUMED,
-    CORRECTED,
-    FAILS,
-    HOLDS,
-    OUT_OF_REACH,
-    UNDECIDED,
-    Decision,
-    Notebook,
-    Record,
-)
+from .evidence import FOUND, Decision, Notebook, Record
 from .inventory import ASSUMED_KINDS, InventoryError, load
 from .ledger import Ledger
 
 POWER = 0.99  # what a statistical control must exceed
 STATISTICAL = ("expectation", "distribution", "rate", "coverage")
-SEVERITY = (HOLDS, CORRECTED, FAILS, UNDECIDED)
 
 
 def problems(root: Path) -> list[str]:
@@ -64,8 +57,8 @@ def _of_ledger(ledger: Ledger) -> Iterator[str]:
             yield fault.message
         for decision in notebook.decisions if notebook else ():
             place = f"{decision.place}, {decision.claim}"
-            for words in (*_of_claim(ledger, decision), *of_record(decision.record)):
-                yield f"{place}: {words}"
+            for text in (*_of_claim(ledger, decision), *of_record(decision.record)):
+                yield f"{place}: {text}"
             earlier = first.setdefault(decision.claim, decision)
             if earlier is not decision:
                 yield f"{place}: decided before, in {earlier.place}"
@@ -93,6 +86,13 @@ def _of_claim(ledger: Ledger, decision: Decision) -> Iterator[str]:
         yield f"assumed, but its kind is {claim.kind}: only {', '.join(ASSUMED_KINDS)} are assumed"
     if decision.verdict == HOLDS and claim.kind in ASSUMED_KINDS:
         yield f"holds, but its kind is {claim.kind}: record it with assumed=True"
+    if decision.record["rebuilt"] != claim.reconstructed:
+        yield "rebuilt must be said exactly where the inventory calls the statement reconstructed"
+    if decision.verdict in FOUND and not decision.record["coverage"]:
+        yield "coverage is missing: name the terms of the statement and what exercises each"
+    grave = [e for e in decision.errata if e.grade in ("condition", "conclusion")]
+    if claim.repaired and not (grave and decision.repaired):
+        yield "the inventory has a repaired statement, but no accepted correction stands behind it"
     if ledger.inventory.sources[claim.paper].own:
         if decision.errata:
             yield "an erratum to a statement of the book's own: mend the statement instead"
@@ -120,16 +120,16 @@ def _of_record(record: Record) -> Iterator[str]:
     if not checks and verdict != OUT_OF_REACH:
         yield f"{verdict} without any check"
     for check in checks:
-        for words in _of_check(check):
-            yield f'check "{check["name"]}": {words}'
-    derived = max((outcome(check) for check in checks), key=SEVERITY.index, default=HOLDS)
-    allowed = {derived}
-    if record["reason"] and derived in (HOLDS, CORRECTED):
-        allowed = {OUT_OF_REACH}
-    elif derived == HOLDS:
-        allowed = {HOLDS, ASSUMED}
-    if verdict not in allowed:
-        yield f"recorded as {verdict}, but its checks give {' or '.join(sorted(allowed))}"
+        for text in _of_check(check):
+            yield f'check "{check["name"]}": {text}'
+    if strange := [n for n in record["substitute"] if n not in {c["name"] for c in checks}]:
+        yield f'there is no check "{strange[0]}", which is called a substitute'
+    derived = words.settled(
+        {**record, "checks": [{**check, "outcome": outcome(check)} for check in checks]}
+    )
+    if verdict != derived:
+        yield f"recorded as {verdict}, but its checks and errata give {derived}"
+    yield from _of_coverage(record)
     yield from _of_errata(record)
 
 
@@ -152,17 +152,30 @@ def _of_check(check: Record) -> Iterator[str]:
         yield f"recorded as {check['outcome']}, but its comparisons give {outcome(check)}"
 
 
+def _of_coverage(record: Record) -> Iterator[str]:
+    able = {check["name"] for check in record["checks"] if outcome(check) == CORRECTED}
+    for check in record["checks"]:
+        able |= {c["label"] for c in check["controls"] if outcome_of_ratio(c) == "rejected"}
+    for entry in record["coverage"]:
+        for label in entry["by"]:
+            if label not in able:
+                yield f'coverage of "{entry["term"]}": "{label}" exercises nothing'
+
+
 def _of_errata(record: Record) -> Iterator[str]:
     checks = {check["name"]: check for check in record["checks"]}
-    if record["verdict"] in (CORRECTED, FAILS) and not record["errata"]:
-        yield f"{record['verdict']} without an erratum"
-    for erratum in record["errata"]:
-        check = checks.get(erratum["check"])
+    naming = [(e, name) for e in record["errata"] for name in (e["check"], *e["also"])]
+    for erratum, name in naming:
+        check = checks.get(name)
         if check is None:
-            yield f'erratum at {erratum["location"]}: there is no check "{erratum["check"]}"'
-        elif outcome(check) not in (CORRECTED, FAILS):
-            words = f'check "{check["name"]}" does not reject the printed statement'
-            yield f"erratum at {erratum['location']}: {words}"
+            yield f'erratum at {erratum["location"]}: there is no check "{name}"'
+        elif outcome(check) not in (CORRECTED, FAILED):
+            text = f'check "{check["name"]}" does not reject the printed statement'
+            yield f"erratum at {erratum['location']}: {text}"
+    named = {name for _, name in naming} | set(record["substitute"])
+    for name, check in checks.items():
+        if outcome(check) in (CORRECTED, FAILED) and name not in named:
+            yield f'check "{name}" rejects the printed statement, and no erratum says so'
 
 
 def outcome_of_ratio(comparison: Record) -> str:
@@ -178,8 +191,8 @@ def outcome(check: Record) -> str:
     if check["printed"]["outcome"] == "undecided":
         return UNDECIDED
     if check["printed"]["outcome"] == "accepted":
-        return HOLDS
+        return HELD
     corrected = check["corrected"]
     if corrected is None or corrected["outcome"] == "rejected":
-        return FAILS
+        return FAILED
     return CORRECTED if corrected["outcome"] == "accepted" else UNDECIDED

@@ -2,11 +2,14 @@
 
 Data in ``book/claims``: one YAML file per source (``claims.schema.json``) and ``chapters.yml``
 (``chapters.schema.json``). A source is a paper, or the book itself, whose own statements are marked
-``own: true`` and counted apart. :func:`load` refuses anything inconsistent, naming file and claim.
+``own: true`` and counted apart. The papers' statements are locked: ``digests.yml`` has the digest
+of each, and the date and reason of each change. :func:`load` refuses anything inconsistent, naming
+file and claim.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -23,6 +26,7 @@ import yaml
 HERE = Path(__file__).parent
 FOLDER = "book/claims"
 CHAPTERS = "chapters.yml"
+DIGESTS = "digests.yml"
 KINDS: tuple[str, ...] = tuple(
     json.loads((HERE / "claims.schema.json").read_text("utf-8"))["$defs"]["claim"]["properties"][
         "kind"
@@ -76,8 +80,8 @@ class InventoryError(ValueError):
 class Claim:
     """One numbered statement, figure or table of a paper, as printed, or a statement of the book.
 
-    Attributes are the fields of the inventory; ``statement`` is Markdown with LaTeX. ``check``,
-    ``control``, ``scale`` and ``chapterwork`` are plans for the chapter.
+    Attributes are the fields of the inventory; ``statement`` and ``repaired`` are Markdown with
+    LaTeX. ``changes`` are the dated changes of the statement, each with its reason.
     """
 
     id: str
@@ -88,11 +92,9 @@ class Claim:
     kind: str
     statement: str
     uses: tuple[str, ...]
-    check: str
-    control: str
-    scale: str = ""
-    chapterwork: str = ""
     reconstructed: bool = False
+    repaired: str = ""
+    changes: tuple[Mapping[str, str], ...] = ()
 
     @property
     def slug(self) -> str:
@@ -124,6 +126,7 @@ class Paper:
     short: str
     authors: str
     title: str
+    version: str = ""
     note: str = ""
     own: bool = False
 
@@ -196,10 +199,10 @@ def uses_graph(claims: Iterable[Claim]) -> nx.DiGraph:
 
 
 def files(root: Path) -> list[Path]:
-    """The files of the inventory below the root of the book: the sources', then the chapters'."""
+    """The files of the inventory: the sources', the digests of statements, the chapters'."""
     folder = root / FOLDER
-    papers = sorted(path for path in folder.glob("*.yml") if path.name != CHAPTERS)
-    return [*papers, folder / CHAPTERS]
+    papers = sorted(p for p in folder.glob("*.yml") if p.name not in (CHAPTERS, DIGESTS))
+    return [*papers, folder / DIGESTS, folder / CHAPTERS]
 
 
 def load(root: Path) -> Inventory:
@@ -209,27 +212,37 @@ def load(root: Path) -> Inventory:
     ------
     InventoryError
         If a file is missing or does not conform to its schema, an id is repeated or does not begin
-        with its source's key, ``uses`` names an unknown claim or runs in a circle, or a claim is
-        owned by no chapter or by two.
+        with its source's key, ``uses`` names an unknown claim or runs in a circle, a claim is
+        owned by no chapter or by two, or a paper's statement is not the one whose digest is kept.
     """
-    *paper_files, chapter_file = files(root)
-    if not paper_files or not chapter_file.is_file():
-        raise InventoryError([f"{FOLDER}: needs one YAML file per source, and {CHAPTERS}"])
+    *paper_files, digest_file, chapter_file = files(root)
+    if not paper_files or not digest_file.is_file() or not chapter_file.is_file():
+        needed = f"one YAML file per source, {DIGESTS} and {CHAPTERS}"
+        raise InventoryError([f"{FOLDER}: needs {needed}"])
     chapters = _read(chapter_file, "chapters.schema.json")
+    digests = _read(digest_file, "digests.schema.json")
     order = [f"{key}.yml" for key in chapters["sources"]]
     if sorted(order) != [path.name for path in paper_files]:
         names = ", ".join(path.name for path in paper_files)
         raise InventoryError([f"{CHAPTERS}: sources must list each of {names} once, got {order}"])
     documents = {name: _read(root / FOLDER / name, "claims.schema.json") for name in order}
-    problems = [*_claim_problems(documents), *_chapter_problems(documents, chapters)]
+    problems = [
+        *_claim_problems(documents),
+        *_statement_problems(documents, digests),
+        *_chapter_problems(documents, chapters),
+    ]
     if problems:
         raise InventoryError(problems)
     claims = [
-        Claim(paper=document["paper"], **{**entry, "uses": tuple(entry["uses"])})
+        Claim(
+            paper=document["paper"],
+            changes=tuple(digests.get(entry["id"], {}).get("changes", ())),
+            **{**entry, "uses": tuple(entry["uses"])},
+        )
         for document in documents.values()
         for entry in document["claims"]
     ]
-    fields = ("short", "authors", "title", "note", "own")
+    fields = ("short", "authors", "title", "version", "note", "own")
     return Inventory(
         sources={
             d["paper"]: Paper(key=d["paper"], **{f: d[f] for f in fields if f in d})
@@ -251,6 +264,11 @@ def load(root: Path) -> Inventory:
             for entry in part["chapters"]
         },
     )
+
+
+def digest(statement: str) -> str:
+    """The digest of a statement, which line breaks do not change."""
+    return hashlib.sha256(" ".join(statement.split()).encode()).hexdigest()[:16]
 
 
 def _read(path: Path, schema: str) -> dict[str, Any]:
@@ -305,6 +323,25 @@ def _claim_problems(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
         if len(circle) > 1 or any(graph.has_edge(claim, claim) for claim in circle):
             ring = " -> ".join(edge[0] for edge in nx.find_cycle(graph.subgraph(circle)))
             yield f"{FOLDER}: uses runs in a circle: {ring}"
+
+
+def _statement_problems(documents: dict[str, dict[str, Any]], kept: dict) -> Iterator[str]:
+    """Statements of papers that are not the ones whose digests are kept."""
+    found = {
+        e["id"]: e["statement"] for d in documents.values() if not d.get("own") for e in d["claims"]
+    }
+    for claim, statement in found.items():
+        now = digest(statement)
+        if claim not in kept:
+            yield f"{DIGESTS}: lacks {claim}: {{digest: {now}}}"
+        elif kept[claim]["digest"] != now:
+            yield (
+                f"{DIGESTS}, {claim}: the statement was edited. A statement says what the paper "
+                f"says; if it does so better now, keep the digest {now} and add to its changes "
+                f"was: {kept[claim]['digest']}, the date and the reason"
+            )
+    for claim in kept.keys() - found.keys():
+        yield f"{DIGESTS}: {claim} is no claim of a paper"
 
 
 def _chapter_problems(documents: dict[str, dict[str, Any]], chapters: dict) -> Iterator[str]:

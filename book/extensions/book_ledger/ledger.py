@@ -12,10 +12,10 @@ from typing import Any
 import networkx as nx
 
 from . import evidence
-from .evidence import DECIDED, PLANNED, Decision, Erratum, Notebook
+from .evidence import PLANNED, SETTLED, Decision, Erratum, Notebook
 from .inventory import Chapter, Claim, Inventory, load, slug
 
-SCHEMA = "dpdynamics-ledger/1"
+SCHEMA = "dpdynamics-ledger/2"
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,14 @@ class Row:
         return self.decision.verdict if self.decision else PLANNED
 
     @property
+    def errata(self) -> list[Erratum]:
+        """The errata recorded with the decision."""
+        return self.decision.errata if self.decision else []
+
+    @property
     def decided(self) -> bool:
         """Whether the verdict settles the claim."""
-        return self.verdict in DECIDED
+        return self.verdict in SETTLED
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class Ledger:
     @cached_property
     def errata(self) -> list[tuple[Row, Erratum]]:
         """All errata, in the order of the inventory."""
-        return [(r, e) for r in self.rows.values() if r.decision for e in r.decision.errata]
+        return [(row, erratum) for row in self.rows.values() for erratum in row.errata]
 
     def of(self, source: str | None = None) -> list[Row]:
         """The rows of one source; of all papers, without the book's own statements, if None."""
@@ -87,6 +92,11 @@ class Ledger:
         """Number of claims with a verdict (all if None), of one source (all papers if None)."""
         return sum(verdict in (None, row.verdict) for row in self.of(source))
 
+    def coverage(self, source: str | None = None) -> tuple[int, int]:
+        """Terms of decided statements that are exercised, and all of them; as in :meth:`count`."""
+        found = [row.decision.coverage for row in self.of(source) if row.decision]
+        return sum(part for part, _ in found), sum(whole for _, whole in found)
+
     def as_json(self) -> dict[str, Any]:
         """The ledger as data, conforming to ``ledger.schema.json``."""
         inventory = self.inventory
@@ -96,8 +106,18 @@ class Ledger:
                 "all": _counts(self.of()),
                 **{key: _counts(self.of(key)) for key in inventory.sources},
             },
+            "coverage": {
+                name: dict(zip(("exercised", "terms"), self.coverage(key), strict=True))
+                for name, key in [("all", None), *((key, key) for key in inventory.sources)]
+            },
             "papers": [
-                {"key": p.key, "title": p.title, "authors": p.authors, "own": p.own}
+                {
+                    "key": p.key,
+                    "title": p.title,
+                    "authors": p.authors,
+                    "version": p.version,
+                    "own": p.own,
+                }
                 for p in inventory.sources.values()
             ],
             "chapters": [
@@ -124,6 +144,8 @@ class Ledger:
             "kind": claim.kind,
             "reconstructed": claim.reconstructed,
             "statement": claim.statement,
+            "statement_changes": [dict(change) for change in claim.changes],
+            "repaired": claim.repaired or None,
             "uses": list(claim.uses),
             "chapter": row.chapter.key,
             "verdict": row.verdict,

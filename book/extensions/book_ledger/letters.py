@@ -1,43 +1,49 @@
-"""Letters to the authors: the errata of one paper in its order, on a page and as a text file."""
+"""Letters to the authors: the errata of one paper in its order, a text file each, for a release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from docutils import nodes
-from sphinx.application import Sphinx
+from dpdynamics.verification import words
+from dpdynamics.verification.rendering import graded
 
-from .boxes import LedgerDirective
 from .errata import comparison
-from .evidence import ASSUMED, CORRECTED, FAILS, HOLDS, OUT_OF_REACH
 from .inventory import Paper
 from .ledger import Ledger
-from .scripts import ARCHIVE, FOLDER, Script
+from .scripts import ARCHIVE, Script
 
 OUTCOMES = {
-    HOLDS: ("holds as printed", "hold as printed"),
-    CORRECTED: ("holds with a correction", "hold with a correction"),
-    FAILS: ("fails", "fail"),
-    ASSUMED: (
+    words.HOLDS: ("holds as printed", "hold as printed"),
+    words.REBUILT: (
+        "holds as we rebuilt it, which says nothing of what you print",
+        "hold as we rebuilt them, which says nothing of what you print",
+    ),
+    words.MISPRINTED: (
+        "holds but for a misprint, a constant or a slip of its proof",
+        "hold but for a misprint, a constant or a slip of the proof",
+    ),
+    words.CONDITIONAL: ("holds under a further condition", "hold under a further condition"),
+    words.FAILS: ("fails as printed", "fail as printed"),
+    words.ASSUMED: (
         "is a definition, an assumption or an algorithm, which we exercised and did not decide",
         "are definitions, assumptions or algorithms, which we exercised and did not decide",
     ),
-    OUT_OF_REACH: (
+    words.OUT_OF_REACH: (
         "is beyond what a computation of ours could decide",
         "are beyond what a computation of ours could decide",
     ),
 }
 
 
-def letter(ledger: Ledger, paper: Paper, scripts: list[Script], address: str | None) -> str:
-    """The letter in Markdown; with the ``address`` of their folder the scripts are links."""
+def letter(ledger: Ledger, paper: Paper, scripts: list[Script]) -> str:
+    """The letter in Markdown."""
     mine = [script for script in scripts if script.row.claim.paper == paper.key]
     return "\n\n".join(
         [
             "Dear authors,",
             _opening(ledger, paper),
-            *(_list(mine, address) if mine else ["We have no correction to report."]),
+            *(_list(mine) if mine else ["We have no correction to report."]),
             "Thank you for a paper that repaid close reading.",
             "The authors of *Private Dynamics*",
         ]
@@ -46,6 +52,7 @@ def letter(ledger: Ledger, paper: Paper, scripts: list[Script], address: str | N
 
 def _opening(ledger: Ledger, paper: Paper) -> str:
     counts = {verdict: ledger.count(verdict, paper.key) for verdict in OUTCOMES}
+    part, whole = ledger.coverage(paper.key)
     parts = [f"{number} {OUTCOMES[v][number > 1]}" for v, number in counts.items() if number]
     outcome = "; ".join(parts)
     rebuilt = sum(row.claim.reconstructed for row in ledger.of(paper.key))
@@ -57,14 +64,16 @@ def _opening(ledger: Ledger, paper: Paper) -> str:
         else ""
     )
     return (
-        f"We have read *{paper.title}* for *Private Dynamics*, a book of executable notebooks that "
-        "derives the numbered results of four papers on differentially private training and checks "
-        f"each by a computation. Of the {ledger.count(source=paper.key)} statements, figures and "
-        f"tables of your paper: {outcome}.{damaged}"
+        f"We have read *{paper.title}* ({paper.version}) for *Private Dynamics*, a book of "
+        "executable notebooks that derives the numbered results of four papers on differentially "
+        "private training and checks each by a computation. Of the "
+        f"{ledger.count(source=paper.key)} statements, figures and tables of your paper: "
+        f"{outcome}.{damaged} A check sees only the terms of a statement that one of its controls "
+        f"changes: {part} of the {whole} terms that we count in your statements."
     )
 
 
-def _list(mine: list[Script], address: str | None) -> Iterator[str]:
+def _list(mine: list[Script]) -> Iterator[str]:
     corrections = "one correction" if len(mine) == 1 else f"the {len(mine)} corrections below"
     head = f"We suggest {corrections}"
     yield (
@@ -78,15 +87,9 @@ def _list(mine: list[Script], address: str | None) -> Iterator[str]:
     )
     for number, script in enumerate(mine, start=1):
         erratum = script.erratum
-        run = (
-            f"No script: {script.problem}."
-            if script.problem
-            else f"Script: {script.name}"
-            if address is None
-            else f'Script: <a href="{address}{script.name}">{script.name}</a>'
-        )
+        run = f"No script: {script.problem}." if script.problem else f"Script: {script.name}"
         fields = [
-            f"**{number}. {erratum.location}.**",
+            f"**{number}. {erratum.location}** ({graded(vars(erratum))}).",
             f"*We read:* {erratum.printed}",
             f"*We believe to be right:* {erratum.correct}",
             f"*What follows:* {erratum.consequence}",
@@ -95,35 +98,11 @@ def _list(mine: list[Script], address: str | None) -> Iterator[str]:
         yield "\n\n".join(field.rstrip() for field in fields)
 
 
-class LetterDirective(LedgerDirective):
-    """``{letter} PAPER``: the letter to the authors of a paper."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """Parse the letter where the directive stands; an unknown paper is an error."""
-        self.depend()
-        papers = self.ledger.inventory.papers
-        paper = papers.get(self.arguments[0])
-        if paper is None:
-            raise self.error(f"{self.arguments[0]!r} is no paper: {', '.join(papers)}")
-        root = "../" * self.env.docname.count("/")
-        text = letter(self.ledger, paper, self.scripts, f"{root}{FOLDER}/")
-        copy = f'<a href="{root}{FOLDER}/{paper.key}.md">This letter as a text file</a>'
-        return self.markdown(f"{text}\n\n{copy}")
-
-
-def write(ledger: Ledger, scripts: list[Script], out: Path) -> None:
-    """Write every letter as a Markdown file beside the scripts."""
-    folder = out / FOLDER
+def write(ledger: Ledger, scripts: list[Script], folder: Path) -> None:
+    """Write every letter as a Markdown file."""
     folder.mkdir(parents=True, exist_ok=True)
     for key, paper in ledger.inventory.papers.items():
         title = f"# Corrections to {paper.title}\n\n{paper.authors}"
         foot = f"All scripts: {ARCHIVE}"
-        text = f"{title}\n\n{letter(ledger, paper, scripts, None)}\n\n{foot}\n"
-        (folder / f"{key}.md").write_text(text, "utf-8")
-
-
-def register(app: Sphinx) -> None:
-    """Add the directive."""
-    app.add_directive("letter", LetterDirective)
+        text = f"{title}\n\n{letter(ledger, paper, scripts)}\n\n{foot}\n"
+        (folder / f"letter-{key}.md").write_text(text, "utf-8")

@@ -7,6 +7,7 @@ element; other builders keep its content and drop the element. :class:`HtmlOnly`
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -23,6 +24,7 @@ from .inventory import slug
 
 SYMBOLS = {**rendering.SYMBOLS, PLANNED: "○"}
 LEDGER_LABEL = "ledger-of-claims"  # set by the {ledger} directive
+ERRATA_LABEL = "errata-of-papers"  # set by the {errata} directive
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -51,20 +53,28 @@ def tag(name: str, *children: nodes.Node | str, only: bool = False, **attributes
 
 
 def link(target: str, *children: nodes.Node | str, **attributes: Any) -> Link:
-    """A link to ``claim:ID`` (its box or row), ``ledger:ID``, ``verdict:ID`` or ``site:PATH``."""
+    """A link to ``claim:ID`` (its box or row), ``ledger:ID``, ``verdict:ID``, ``erratum:ID-N`` or
+    ``site:PATH``.
+    """
     inner = tag("a", *children, **attributes)
     return Link("", "", *inner.children, target=target, html=inner["html"])
 
 
-def badge(verdict: str) -> Tag:
+def badge(verdict: str, word: str = "") -> Tag:
     """Symbol and word of a verdict; the colour comes from the class."""
     symbol = tag("span", SYMBOLS[verdict], aria_hidden="true")
-    return tag("span", symbol, f" {verdict}", class_=f"ledger-badge {verdict_class(verdict)}")
+    classes = f"ledger-badge {verdict_class(verdict)}"
+    return tag("span", symbol, f" {word or verdict}", class_=classes)
+
+
+def outcome_badge(outcome: str) -> Tag:
+    """Symbol and word of the outcome of a check, drawn like the verdict that it suggests."""
+    return badge(rendering.DRAWN_LIKE[outcome], outcome)
 
 
 def verdict_class(verdict: str) -> str:
     """CSS class that carries a verdict's colours."""
-    return "v-" + verdict.replace(" ", "-")
+    return "v-" + re.sub(r"\W+", "-", verdict)
 
 
 def joined(items: Iterable[nodes.Node], separator: str = ", ") -> list[nodes.Node]:
@@ -98,6 +108,9 @@ def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
     if where in ("claim", "ledger"):
         page = labels.get(LEDGER_LABEL)
         return (page[0], f"ledger-{slug(claim)}") if page else None
+    if where == "erratum":
+        page = labels.get(ERRATA_LABEL)
+        return (page[0], f"erratum-{slug(claim)}") if page else None
     row = env.app.book_ledger.rows[claim]  # type: ignore[attr-defined]
     page = row.chapter.docname if row.verdict != PLANNED else None
     return (page, f"verdict-{slug(claim)}") if page in env.found_docs else None

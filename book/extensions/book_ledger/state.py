@@ -11,9 +11,11 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
+from dpdynamics.verification.rendering import substitute
+
 from .bars import count_bars, verdict_bars
 from .boxes import LedgerDirective, claim_link
-from .evidence import DECIDED, VERDICTS
+from .evidence import SETTLED, VERDICTS
 from .ledger import Row
 from .markup import badge, figure, joined, link, tag
 from .summary import MARGINS, TIGHTNESS, Bound, Summary, binned, least_margin
@@ -32,6 +34,8 @@ class EvidenceDirective(LedgerDirective):
         self.depend()
         views = {
             "verdicts": self._verdicts,
+            "coverage": self._coverage,
+            "unexercised": self._unexercised,
             "margins": self._margins,
             "kinds": self._kinds,
             "tightness": self._tightness,
@@ -50,7 +54,7 @@ class EvidenceDirective(LedgerDirective):
             ("All papers", None)
         ]
         lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
-        shown = [v for v in VERDICTS if v in DECIDED or any(ledger.count(v, k) for _, k in lines)]
+        shown = [v for v in VERDICTS if v in SETTLED or any(ledger.count(v, k) for _, k in lines)]
         rows = (
             [name, *(str(ledger.count(v, key)) for v in shown), str(ledger.count(source=key))]
             for name, key in lines
@@ -58,6 +62,49 @@ class EvidenceDirective(LedgerDirective):
         heads = ["Source", *(badge(verdict) for verdict in shown), "all"]
         table = _table("Claims by source and verdict", heads, rows)
         return tag("div", verdict_bars(ledger), table)
+
+    def _coverage(self) -> nodes.Node:
+        ledger = self.ledger
+        lines = [(p.cited, p.key) for p in ledger.inventory.papers.values()] + [
+            ("All papers", None)
+        ]
+        lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
+        rows = []
+        for name, key in lines:
+            part, whole = ledger.coverage(key)
+            found = [r.decision.coverage for r in ledger.of(key) if r.decision]
+            told = [(p, w) for p, w in found if w]
+            full = sum(p == w for p, w in told)
+            none = sum(p == 0 for p, w in told)
+            share = f"{100 * part / whole:.0f} %" if whole else ""
+            rows.append([name, str(whole), str(part), share, str(full), str(none), str(len(told))])
+        heads = [
+            "Source",
+            "Terms",
+            "exercised",
+            "share",
+            "claims with every term exercised",
+            "claims with none",
+            "claims with terms",
+        ]
+        return _table("Terms of the statements that some control exercises", heads, rows)
+
+    def _unexercised(self) -> nodes.Node:
+        """The claims with the largest share of terms that nothing exercises."""
+        found = [(row, *row.decision.coverage) for row in self.ledger.of() if row.decision]
+        worst = sorted((f for f in found if f[1] < f[2]), key=lambda f: (f[1] / f[2], -f[2]))
+        papers = self.ledger.inventory.papers
+        rows = []
+        for row, part, whole in worst[:LISTED]:
+            missing = [e["term"] for e in row.decision.record["coverage"] if not e["by"]]
+            name = tag(
+                "span",
+                claim_link(row.claim),
+                tag("span", papers[row.claim.paper].cited, class_="ledger-source"),
+            )
+            rows.append([name, badge(row.verdict), f"{part} of {whole}", "; ".join(missing)])
+        heads = ["Claim", "Verdict", "Exercised", "Terms that no control touches"]
+        return _table("The statements of which the least is exercised", heads, rows)
 
     def _margins(self) -> nodes.Node:
         counts = binned(self.summary.least_margins, MARGINS)
@@ -139,6 +186,8 @@ class EvidenceDirective(LedgerDirective):
             tested = joined(tag("em", check["name"]) for check in row.decision.checks)
             words = f", {papers[claim.paper].cited}: {reason[0].lower()}{reason[1:]}."
             text = [" What could be tested: ", *tested, "."] if tested else []
+            if found := substitute(row.decision.record):
+                text.append(f" {found}")
             items.append(tag("li", claim_link(claim), words, *text))
         return tag("ul", *items) if items else tag("p", "Nothing is out of reach.")
 

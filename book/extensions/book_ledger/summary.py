@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from .evidence import OUT_OF_REACH, Record
+from dpdynamics.verification.words import OUT_OF_REACH
+
+from .evidence import Record
 from .ledger import Ledger, Row
 
 BOUNDS = ("bound", "privacy")

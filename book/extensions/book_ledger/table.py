@@ -8,13 +8,24 @@ from html import escape
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from dpdynamics.verification.rendering import statements
+from dpdynamics.verification.rendering import covered, statements, substitute
+from dpdynamics.verification.words import ASSUMED
 
-from .boxes import LedgerDirective, claim_link
+from .boxes import GRADES, LedgerDirective, claim_link
 from .evidence import VERDICTS, Record
 from .inventory import KINDS
 from .ledger import Ledger, Row
-from .markup import LEDGER_LABEL, SYMBOLS, badge, figure, joined, link, tag, verdict_class
+from .markup import (
+    LEDGER_LABEL,
+    SYMBOLS,
+    badge,
+    figure,
+    joined,
+    link,
+    outcome_badge,
+    tag,
+    verdict_class,
+)
 
 PAPERS = "papers"  # the filter's word for all papers without the book's own statements
 COLUMNS = (
@@ -23,7 +34,7 @@ COLUMNS = (
     ("Margin", "Smallest factor by which a deciding comparison stays within its tolerance"),
     ("Tightness", "Bound over measured quantity where it is tightest"),
     ("Controls", "Deliberately wrong statements rejected, of those tried"),
-    ("Seconds", "From the start of the deciding cell to the verdict"),
+    ("Coverage", "Terms of the statement that some control exercises, of all its terms"),
     ("Decided in", ""),
 )
 
@@ -132,6 +143,8 @@ class TableDirective(LedgerDirective):
             ],
             "kind": [(kind, kind) for kind in KINDS],
             "verdict": [(verdict, f"{SYMBOLS[verdict]} {verdict}") for verdict in VERDICTS],
+            "errata": [*((grade, grade) for grade in GRADES), ("none", "no erratum")],
+            "statement": [("paper", "of the paper"), ("rebuilt", "rebuilt by us")],
             "chapter": [(c.key, c.title) for c in inventory.chapters.values() if c.owns],
         }
         controls = [
@@ -184,15 +197,18 @@ class TableDirective(LedgerDirective):
         cells: Iterable[nodes.Node | str] = ("", "", "", "")
         if decision:
             rejected = sum(control["outcome"] == "rejected" for control in decision.controls)
+            part, whole = decision.coverage
             tight = min((tightest(check["tightness"]) for check in decision.bounds), default=None)
             cells = (
                 figure(decision.margin),
                 figure(tight),
                 f"{rejected} of {len(decision.controls)}",
-                "" if decision.seconds is None else f"{decision.seconds:.1f}",
+                f"{part} of {whole}" if whole else "",
             )
         where = (
             link(f"verdict:{claim.id}", row.chapter.title)
+            if decision and row.verdict != ASSUMED
+            else link(f"claim:{claim.id}", row.chapter.title)
             if decision
             else tag("span", row.chapter.title, class_="ledger-planned")
         )
@@ -203,12 +219,12 @@ class TableDirective(LedgerDirective):
             *(tag("td", cell, class_="ledger-number") for cell in cells),
             tag("td", where),
         )
-        words = "statement and evidence" if decision else "statement and planned check"
+        what = "statement and evidence" if decision else "statement"
         detail = tag(
             "details",
-            tag("summary", words, tag("span", f" of {claim.label}", class_="ledger-unseen")),
+            tag("summary", what, tag("span", f" of {claim.label}", class_="ledger-unseen")),
             *self._statement(row),
-            *(self._evidence(row) if decision else self._plan(row)),
+            *(self._evidence(row) if decision else ()),
         )
         second = tag("tr", tag("td", detail, colspan=len(COLUMNS)), class_="ledger-detail")
         return tag(
@@ -221,6 +237,8 @@ class TableDirective(LedgerDirective):
             data_kind=claim.kind,
             data_verdict=row.verdict,
             data_chapter=row.chapter.key,
+            data_errata="|".join(sorted({e.grade for e in row.errata})) or "none",
+            data_statement="rebuilt" if claim.reconstructed else "own" if paper.own else "paper",
             data_text=" ".join(
                 (claim.id, claim.label, claim.name, claim.where, paper.cited)
             ).lower(),
@@ -229,6 +247,13 @@ class TableDirective(LedgerDirective):
     def _statement(self, row: Row) -> Iterable[nodes.Node]:
         claim, inventory = row.claim, self.ledger.inventory
         yield tag("div", *self._lazy(claim.statement), class_="ledger-statement")
+        if claim.repaired:
+            yield tag("p", tag("strong", "What is true instead"), class_="ledger-head")
+            yield tag("div", *self._lazy(claim.repaired), class_="ledger-statement")
+        if claim.reconstructed:
+            yield tag("p", "The text available to us lacks the statement; this one is rebuilt.")
+        for change in claim.changes:
+            yield tag("p", f"Edited {change['date']}: {change['reason']}.")
         users = [inventory.claims[user] for user in inventory.graph.successors(claim.id)]
         links: list[nodes.Node | str] = [f"{claim.where}."]
         if claim.uses:
@@ -238,41 +263,34 @@ class TableDirective(LedgerDirective):
             links += [" Used by ", *joined(claim_link(user) for user in users), "."]
         yield tag("p", *links)
 
-    def _plan(self, row: Row) -> Iterable[nodes.Node]:
-        for title, text in (
-            ("Planned check", row.claim.check),
-            ("Planned control", row.claim.control),
-        ):
-            yield tag("p", tag("strong", title), class_="ledger-head")
-            yield from self._lazy(text)
-
     def _evidence(self, row: Row) -> Iterable[nodes.Node]:
         assert row.decision is not None
         if reason := row.decision.record["reason"]:
             yield tag("p", f"Out of reach because {reason}")
+            if found := substitute(row.decision.record):
+                yield tag("p", found)
         for check in row.decision.checks:
             yield tag(
                 "p",
-                badge(check["outcome"]),
+                outcome_badge(check["outcome"]),
                 tag("strong", f" {check['name']} "),
                 f"({check['kind']}). {check['test']}.",
                 class_="ledger-head",
             )
             lines = (f"{label}: {words}" for label, words in spoken(row, check, self.ledger))
             yield tag("ul", *(tag("li", line) for line in lines))
-        for erratum in row.decision.errata:
-            yield tag(
-                "p",
-                tag("strong", f"Erratum, {erratum.location}. "),
-                *self._lazy_inline(erratum.correct),
-            )
+        if terms := covered(row.decision.record):
+            part, whole = row.decision.coverage
+            head = f"Terms of the statement exercised: {part} of {whole}"
+            yield tag("p", tag("strong", head), class_="ledger-head")
+            yield tag("ul", *(tag("li", f"{term}: {by}") for term, by in terms))
+        for number, erratum in enumerate(row.errata, start=1):
+            words = f"Erratum ({erratum.grade}), {erratum.location}"
+            yield tag("p", link(f"erratum:{row.claim.id}-{number}", words), ".")
 
     def _lazy(self, text: str) -> list[nodes.Node]:
         """Parsed text whose formulas MathJax sets only when the row is opened."""
         return untypeset(self.markdown(text))
-
-    def _lazy_inline(self, text: str) -> list[nodes.Node]:
-        return inline(self._lazy(text))
 
 
 def spoken(row: Row, check: Record, ledger: Ledger) -> list[tuple[str, str]]:

@@ -218,7 +218,7 @@ def as_html(evidence: Mapping[str, Any]) -> str:
         )
         rows += f"<p style='margin:.4em 0 0'>{name}</p>{_list(details(check))}"
     for erratum in evidence["errata"]:
-        told = {key: escape(value) for key, value in erratum.items()}
+        told = {key: escape(str(value)) for key, value in erratum.items()}
         body += (
             "<details style='margin:.4em 0 0'><summary style='cursor:pointer'>"
             f"<strong>Erratum</strong> ({graded(erratum)}): {told['location']}</summary>"

@@ -52,6 +52,8 @@ class Erratum:
         a false statement, or a false conclusion that the paper draws.
     part : {"statement", "proof"}
         Whether the slip stands in the statement or only in its proof.
+    also : tuple of str
+        Names of further checks of the verdict that reject the printed statement for this reason.
     """
 
     location: str
@@ -61,10 +63,11 @@ class Erratum:
     check: str
     grade: str
     part: str = "statement"
+    also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not value.strip():
+            if name != "also" and not value.strip():
                 raise ValueError(f"{name} of an erratum must not be empty")
         one_of("grade", self.grade, tuple(words.GRADES))
         one_of("part", self.part, words.PARTS)
@@ -206,10 +209,10 @@ def _fit(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> None
     by_name = {check.name: check for check in checks}
     if len(by_name) < len(checks):
         raise ValueError("checks of one verdict must have distinct names")
-    for erratum in errata:
-        check = by_name.get(erratum.check)
+    for erratum, name in ((e, name) for e in errata for name in (e.check, *e.also)):
+        check = by_name.get(name)
         if check is None:
-            raise ValueError(f"check of an erratum must be one of {sorted(by_name)}")
+            raise ValueError(f"check of an erratum must be one of {sorted(by_name)}, got {name!r}")
         if check.outcome not in (CORRECTED, FAILED):
             raise ValueError(
                 f'erratum at {erratum.location}: its check "{check.name}" is "{check.outcome}" '

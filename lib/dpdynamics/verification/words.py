@@ -85,7 +85,7 @@ def _left_by(check: Record, errata: Iterable[Record]) -> str:
     """What one check leaves of the claim."""
     if check["outcome"] in (HELD, UNDECIDED):
         return HOLDS if check["outcome"] == HELD else UNDECIDED
-    naming = [erratum for erratum in errata if erratum["check"] == check["name"]]
+    naming = [e for e in errata if check["name"] in (e["check"], *e["also"])]
     if not naming or check["outcome"] == FAILED:
         return FAILS
     words = (MISPRINTED if e["part"] == "proof" else GRADES[e["grade"]] for e in naming)
