@@ -11,12 +11,26 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# Finite numbers beyond this size are refused: their squares and cubes, which nearly every formula
+# takes, would overflow, and the result be nan, or zero, in silence.
+LARGEST = 1e100
+
 
 def finite_array(
-    name: str, value: ArrayLike, ndim: int | None = None, *, infinite: bool = False
+    name: str,
+    value: ArrayLike,
+    ndim: int | None = None,
+    *,
+    infinite: bool = False,
 ) -> Array:
-    """Return `value` as a float array with `ndim` axes when given; finite unless `infinite`."""
-    array = np.asarray(value)
+    """Return `value` as a float array with `ndim` axes when given.
+
+    Finite and at most `LARGEST` in size, unless `infinite`.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be a number or a full array of numbers") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be real numbers, got dtype {array.dtype}")
     if ndim is not None and array.ndim != ndim:
@@ -26,6 +40,8 @@ def finite_array(
         raise ValueError(f"{name} must not contain NaN ({int(np.isnan(array).sum())} found)")
     if not infinite and np.any(np.isinf(array)):
         raise ValueError(f"{name} must be finite")
+    if not infinite and np.any(np.abs(array) > LARGEST):
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {np.abs(array).max()}")
     return array
 
 
@@ -74,44 +90,51 @@ def vector(name: str, value: ArrayLike, length: int) -> Array:
     return last_axis(name, finite_array(name, value, ndim=1), length)
 
 
+def number(name: str, value: float) -> float:
+    """Return `value` as a float; not a string, an array with axes or NaN."""
+    array = finite_array(name, value, infinite=True)
+    if array.ndim:
+        raise ValueError(f"{name} must be one number, got an array of shape {array.shape}")
+    return float(array)
+
+
 def nonnegative(name: str, value: float) -> float:
-    """Return `value` as a float in [0, inf)."""
-    number = float(value)
-    if not 0 <= number < np.inf:
-        raise ValueError(f"{name} must lie in [0, inf), got {value}")
-    return number
+    """Return `value` as a float in [0, LARGEST]."""
+    if not 0 <= number(name, value) <= LARGEST:
+        raise ValueError(f"{name} must lie in [0, {LARGEST:g}], got {value}")
+    return float(value)
 
 
 def positive(name: str, value: float) -> float:
-    """Return `value` as a float in (0, inf)."""
-    number = float(value)
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name} must lie in (0, inf), got {value}")
-    return number
+    """Return `value` as a float in (0, LARGEST]."""
+    if not 0 < number(name, value) <= LARGEST:
+        raise ValueError(f"{name} must lie in (0, {LARGEST:g}], got {value}")
+    return float(value)
 
 
 def whole(name: str, value: int, minimum: int) -> int:
     """Return `value` as an integer that is at least `minimum`."""
     try:
-        number = operator.index(value)
+        found = operator.index(value)
     except TypeError:
         raise ValueError(f"{name} must be an integer, got {value!r}") from None
-    if number < minimum:
+    if found < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
-    return number
+    if found > 2**53:  # beyond, not every integer is a float
+        raise ValueError(f"{name} must be at most 2^53, got {value}")
+    return found
 
 
 def fraction(name: str, value: float) -> float:
     """Return `value` as a float in (0, 1)."""
-    number = float(value)
-    if not 0 < number < 1:
+    if not 0 < number(name, value) < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    return number
+    return float(value)
 
 
 def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     """Return `value` if it is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
     return value
 

@@ -57,7 +57,7 @@ def clipped_moments(
     clip_norm : number or array
         C, positive.
     degrees_of_freedom : number or array
-        :math:`\nu` in (0, inf]; inf for Gaussian noise.
+        :math:`\nu` in (0, 1e12], or inf for Gaussian noise.
 
     Returns
     -------

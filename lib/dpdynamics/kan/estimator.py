@@ -20,7 +20,7 @@ from ..accounting import (
     rdp_to_epsilon,
     worst_sensitivity,
 )
-from ..arguments import Array, finite_array, fraction, one_of, whole
+from ..arguments import Array, finite_array, fraction, number, one_of, positive, whole
 from .network import TwoLayerKAN
 from .training import SAMPLINGS, Training
 
@@ -100,7 +100,7 @@ def certified_noise(
     size = whole("batch_size", batch_size, 1)
     if size > samples:
         raise ValueError(f"batch_size must be at most samples = {samples}, got {batch_size}")
-    sampling = "full" if size == samples else one_of("sampling", sampling, SAMPLINGS)
+    sampling = "full" if one_of("sampling", sampling, SAMPLINGS) and size == samples else sampling
     if sampling == "full" and size < samples:
         raise ValueError(f"batch_size must be {samples} for full batches, got {batch_size}")
     zeroed = "zero-out: one record's contributions removed or added, the number of records public"
@@ -269,17 +269,22 @@ class PrivateKANClassifier:
         ArithmeticError
             If the accountant does not reach its accuracy.
         """
+        one_of("sampling", self.sampling, SAMPLINGS)
+        for name in ("clip_norm", "step_size"):
+            positive(name, getattr(self, name))
+        if number("radius", self.radius) <= 0:
+            raise ValueError(f"radius must be positive, got {self.radius}")
         features = _matrix(X)
         classes, signs = _two_classes(y, len(features))
         n, self.n_features_in_ = features.shape
         size = n
         if self.sampling != "full":
-            if not 0 < self.sampling_probability <= 1:
+            if not 0 < number("sampling_probability", self.sampling_probability) <= 1:
                 raise ValueError("sampling_probability must lie in (0, 1]")
             size = max(1, round(self.sampling_probability * n))
         inputs = self._scaled(features)
 
-        epsilon = float(self.epsilon)
+        epsilon = number("epsilon", self.epsilon)
         if not epsilon > 0:
             raise ValueError(f"epsilon must be positive, got {self.epsilon}")
         guarantee = Guarantee(0.0, "none", "none")
@@ -312,7 +317,7 @@ class PrivateKANClassifier:
             initial=weights,
         )
         steps = whole("steps", self.steps, 1)
-        if not 0 <= self.average < 1:
+        if not 0 <= number("average", self.average) < 1:
             raise ValueError(f"average must lie in [0, 1), got {self.average}")
         mean = np.zeros(network.shape)
         count = max(1, round(self.average * steps))

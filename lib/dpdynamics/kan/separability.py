@@ -69,7 +69,8 @@ def ntk_margin(gram: ArrayLike, *, tolerance: float = 1e-6) -> Margin:
     Raises
     ------
     ValueError
-        If the matrix is not square, not symmetric, or has a diagonal that is not positive.
+        If the matrix is not square, not symmetric, has a diagonal that is not positive, or is
+        indefinite beyond rounding: no points have it as their Gram matrix.
     ArithmeticError
         If the bounds do not meet: the margin is zero, or too small for double precision, whose
         error in it is about 1e-16 over the margin.
@@ -91,6 +92,11 @@ def ntk_margin(gram: ArrayLike, *, tolerance: float = 1e-6) -> Margin:
     scale = float(np.trace(K)) / len(K)
     K = (K + K.T) / (2 * scale)
     values, basis = np.linalg.eigh(K)
+    # Backward error of eigh and of the entries, each a product of rounded gradients.
+    if values[0] < -1e-10 * len(K) * values[-1]:
+        raise ValueError(
+            f"gram must be positive semidefinite, got an eigenvalue of {values[0] * scale:.3g}"
+        )
     root = (basis * np.sqrt(np.clip(values, 0, None))).T
     system = np.vstack([root, np.ones(len(K))])
     first = nnls(system, np.append(np.zeros(len(K)), 1.0), maxiter=100 * len(K))[0]

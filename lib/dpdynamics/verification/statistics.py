@@ -26,7 +26,9 @@ def finite(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
     ValueError
         When the array is empty, complex, not numeric, or holds NaN (or infinity, if not allowed).
     """
-    array = finite_array(name, value, infinite=infinite)
+    array = finite_array(name, value, infinite=True)  # here sizes have no limit
+    if not infinite and np.any(np.isinf(array)):
+        raise ValueError(f"{name} must be finite")
     if array.size == 0:
         raise ValueError(f"{name} must not be empty")
     return array
