@@ -8,6 +8,8 @@ from math import exp, pi, sqrt
 import numpy as np
 import pytest
 import yaml
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import binom, norm
 
 from dpdynamics import desk
 from dpdynamics.accounting import (
@@ -20,7 +22,6 @@ from dpdynamics.accounting import (
 )
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
 from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
-from dpdynamics.desk.batches import _count_epsilon
 from dpdynamics.dynamics import released_risk
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 from nb.layout import ROOT
@@ -122,21 +123,73 @@ def test_one_fixed_size_step_lies_in_its_bracket() -> None:
         assert fixed_size_delta(**step, epsilon=high) < delta
 
 
-def test_a_count_of_loud_epochs_by_simulation() -> None:
-    """The binomial test is a test: its power, simulated, does not exceed what epsilon allows."""
-    sigma, batches, epochs, delta = 1.0, 6, 3, 0.05
-    epsilon = _count_epsilon(sigma, batches, epochs, delta)
+def test_opposite_others_refute_three_shuffled_recipes() -> None:
+    """Counting the epochs whose largest release exceeds a level already proves too much."""
+    proved = {"MNIST, sigma 1.1": 6.87, "MNIST, sigma 0.7": 36.67, "MNIST, sigma 1.3": 2.437}
+    for recipe in desk.PUBLISHED:
+        if recipe.drawn != "shuffled":
+            continue
+        low = desk.recipe_epsilon(recipe, sampling="shuffled").numbers["at least"]
+        poisson = desk.recipe_epsilon(recipe, sampling="poisson").value
+        if recipe.name not in proved:
+            assert low < poisson < recipe.reported
+            continue
+        epochs, batches = recipe.steps // 235, 235
+        levels = 2 + recipe.noise_multiplier * np.linspace(-1, 5, 241)
+        counted = max(counted_epsilon(recipe, epochs, batches, level) for level in levels)
+        assert counted == pytest.approx(proved[recipe.name], rel=0.01)
+        assert recipe.reported < counted < low
+
+
+def counted_epsilon(recipe: desk.Recipe, epochs: int, batches: int, level: float) -> float:
+    """Return the epsilon that a count of loud epochs proves at one level."""
+    sigma, counts = recipe.noise_multiplier, np.arange(epochs + 1)
+    p, q = (
+        binom.logsf(counts - 1, epochs, -np.expm1(silent))
+        for silent in (
+            (batches - 1) * log_ndtr(level / sigma) + log_ndtr((level - a) / sigma) for a in (2, 1)
+        )
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.log(np.maximum(np.exp(p) - recipe.delta, 0)) - q
+    return float(np.nanmax(np.where(np.exp(p) > recipe.delta, gain, -np.inf)))
+
+
+def test_the_largest_release_by_simulation() -> None:
+    """What the bound allows is not less than what the attack gains on simulated epochs."""
+    run = {"noise_multiplier": 1.0, "batch_size": 5, "samples": 30, "steps": 18, "delta": 0.05}
+    epsilon = desk.shuffled_epsilon(**run).lower
     rng = np.random.default_rng(7)
-    quiet = sigma * rng.standard_normal((40_000, epochs, batches))
-    loud = quiet.copy()
-    loud[..., 0] += 1
-    gains = []
-    for level in np.linspace(0.5, 3.5, 21):
-        counts = [(x.max(axis=2) > level).sum(axis=1) for x in (loud, quiet)]
-        p, q = (np.bincount(c, minlength=epochs + 1) / len(c) for c in counts)
-        gains.append(np.maximum(p - exp(epsilon) * q, 0).sum())
-    assert epsilon > 0.5
-    assert max(gains) == pytest.approx(delta, abs=0.01)
+    loud = rng.standard_normal((40_000, 3, 6))
+    quiet = loud.copy()
+    place = np.arange(3), rng.integers(6, size=3)
+    loud[:, *place] += 2
+    quiet[:, *place] += 1
+    losses = []
+    for x in (loud.max(axis=2), quiet.max(axis=2)):
+        p, q = (norm.pdf(x - a) * ndtr(x) ** 5 + 5 * norm.pdf(x) * ndtr(x - a) * ndtr(x) ** 4
+                for a in (2, 1))  # fmt: skip
+        losses.append(np.log(p / q).sum(axis=1))
+    gain = max(np.mean(losses[0] > t) - exp(epsilon) * np.mean(losses[1] > t) for t in (2, 2.5, 3))
+    assert epsilon > 2
+    assert np.maximum(-np.expm1(epsilon - losses[0]), 0).mean() == pytest.approx(0.05, abs=0.003)
+    assert gain < 0.053
+
+
+def test_a_dropped_batch_hides_a_little() -> None:
+    run = {"noise_multiplier": 1.0, "batch_size": 100, "delta": 1e-5, "steps": 400}
+    even = desk.shuffled_epsilon(**run, samples=1000)
+    odd = desk.shuffled_epsilon(**run, samples=1050)
+    assert 0.8 * even.lower < odd.lower < even.lower
+    assert odd.upper == even.upper
+
+
+def test_fixed_size_zero_out_is_the_pair_two_one() -> None:
+    low, high = desk.fixed_size_epsilon(**RUN, relation="add_remove")
+    assert low == pytest.approx(19.055, abs=0.01) and low < 19.055  # by inversion
+    assert high == pytest.approx(31.60, abs=0.01)
+    loud = desk.fixed_size_epsilon(**{**RUN, "noise_multiplier": 3.0}, relation="add_remove")
+    assert loud.lower == pytest.approx(1.02825, abs=1e-3) and loud.lower < 1.02825
 
 
 def test_shuffled_bounds_enclose_one_epoch_and_grow() -> None:
@@ -257,6 +310,17 @@ def test_correlation_says_no_yes_and_perhaps() -> None:
     assert not yes.refused and yes.value < 0.9
     wide = {0.5: Bracket(0.1, 9.0)}
     assert desk.correlate_noise(**rare, correlations=(0.5,), multipliers=wide).refused
+
+
+def test_one_shuffled_epoch_gains_from_correlation() -> None:
+    """The sum of all noises at lambda 0.9 and 0.5, by hand."""
+    epoch = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 0.01, "sampling": "shuffled"}
+    for lam, share in ((0.9, 0.3236), (0.5, 0.5859)):
+        by_hand = sqrt((1 + 99 * (1 - lam) ** 2) / 100 / (1 - lam**2))
+        assert by_hand == pytest.approx(share, abs=1e-4)
+        reply = desk.correlate_noise(**epoch, steps=100, correlations=(lam,))
+        assert not reply.refused and reply.value == pytest.approx(by_hand, rel=1e-6)
+    assert desk.correlate_noise(**epoch, steps=101).refused
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from below. First floor: imports no other room. All logarithms are natural.
 
 from .audit import Audit, audit_epsilon, audit_mu
 from .calibration import calibrate_noise_multiplier
+from .composition import composed_epsilon_lower
 from .conversions import (
     epsilon_to_zcdp,
     profile_to_rdp,
@@ -81,6 +82,7 @@ __all__ = [
     "audit_mu",
     "block_pair",
     "calibrate_noise_multiplier",
+    "composed_epsilon_lower",
     "correlated_gaussian_delta",
     "correlated_gaussian_epsilon",
     "correlated_loss",

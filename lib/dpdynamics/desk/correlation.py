@@ -14,6 +14,8 @@ from ..accounting import (
     calibrate_noise_multiplier,
     correlated_noise_multiplier,
     cumulative_noise_lower_bound,
+    gaussian_noise_multiplier,
+    worst_sensitivity,
 )
 from ..arguments import fraction, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal
@@ -96,7 +98,8 @@ def correlate_noise(
     correlations : sequence of float
         The :math:`\lambda\in(0,1)` to try, about a second each.
     sampling : {"poisson", "fixed", "shuffled"}
-        Only the first has an amplification theorem for correlated noise; others are refused.
+        Only the first has an amplification theorem for correlated noise. Others are refused, but
+        for one shuffled epoch, in which each record takes part once.
     multipliers : mapping, optional
         Brackets of `correlated_noise_multiplier` by correlation, where they are known already.
     blocks : sequence of int
@@ -123,6 +126,8 @@ def correlate_noise(
     tried = [float(c) for c in correlations]
     if not tried or not all(0 < c < 1 for c in tried):
         raise ValueError(f"correlations must hold numbers in (0, 1), got {correlations!r}")
+    if sampling == "shuffled" and q * count <= 1 + 1e-9:
+        return _one_epoch(question, epsilon, delta, count, decay, tried)
     if sampling != "poisson":
         return _no_theorem(question, sampling, tried)
     run: dict[str, Any] = {
@@ -195,11 +200,43 @@ def correlate_noise(
     )
 
 
+def _one_epoch(
+    question: str, epsilon: float, delta: float, steps: int, decay: float, tried: Sequence[float]
+) -> Answer:
+    """Answer for records that take part once, at any place: the longest column has to be hidden."""
+    plain = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+    numbers = {"independent multiplier": plain}
+    base = end_noise_std(correlation=0.0, decay=decay, steps=steps)
+    ratios = {}
+    for lam in tried:
+        longest = worst_sensitivity(correlation=lam, steps=steps, separation=steps)
+        ratios[lam] = longest * end_noise_std(correlation=lam, decay=decay, steps=steps) / base
+        numbers[f"multiplier at {lam:g}"] = longest * plain
+        numbers[f"noise at the end, {lam:g}"] = ratios[lam]
+    best = min(tried, key=ratios.__getitem__)
+    value = ratios[best]
+    head = "Yes" if value <= _MARGIN else "Do not"
+    return Answer(
+        question,
+        f"{head}: the best, lambda = {best:g}, leaves {value:.4g} times the noise of independent "
+        f"noise at the end (step times curvature {decay:g}), with a multiplier of "
+        f"{numbers[f'multiplier at {best:g}']:.4g} in place of {plain:.4g}.",
+        value,
+        f"one epoch in any order, {steps} releases, all public, no amplification on either side; "
+        "one record's contributions zeroed out or put back, all others unchanged; noise at the end "
+        "of a direction of constant curvature; lambda among those tried",
+        numbers,
+        _EVIDENCE,
+        _CHAPTERS,
+    )
+
+
 def _no_theorem(question: str, sampling: str, tried: Sequence[float]) -> Refusal:
     return Refusal(
         question,
-        f"for {sampling} batches no amplification theorem holds with correlated noise; what "
-        "remains is the multiplier of independent noise divided by 1 - lambda, which never gains",
+        f"for {sampling} batches in which a record may take part again no amplification theorem "
+        "holds with correlated noise; what remains is the multiplier of independent noise divided "
+        "by 1 - lambda, which never gains",
         "draw Poisson samples, or keep independent noise",
         {f"multiplier grows at {lam:g} by": 1 / (1 - lam) for lam in tried},
         ("wang2026.thmF.8", "wang2026.lemF.11"),

@@ -4,8 +4,8 @@
 the sampling of the code or text in question: "unknown" where the source that we read does not say.
 
 The first is a worked example (q = 0.01, 100 epochs), at the sizes of the MNIST runs of that paper.
-The numbers of steps of the IMDB runs are those for which the paper's formula gives its printed
-values: 250 epochs, where its text says 100 (claim anon2025.tabC.1).
+The IMDB runs have the number of records for which the paper's formula gives its printed values:
+10 000, where its text says 25 000, with its 100 epochs of floor(n/B) steps (claim anon2025.tabC.1).
 """
 
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ PUBLISHED: tuple[Recipe, ...] = (
     Recipe("MNIST, Poisson", _OPACUS, 1.3, 240, 60_000, 15 * 250, 1e-5, 1.19, drawn="poisson"),
     Recipe("CIFAR-10, WRN-16-4", _JAX, 10.0, 4096, 50_000, 725, 1e-5, 1.0),
     Recipe("ImageNet, NF-ResNet-50", _JAX, 2.5, 16_384, 1_281_167, 71_589, 8e-7, 8.0),
-    Recipe("IMDB, sigma 1", _SIGN, 1.0, 64, 25_000, 250 * 390, 1e-5, 2.712),
-    Recipe("IMDB, sigma 0.5", _SIGN, 0.5, 64, 25_000, 250 * 390, 1e-5, 5.425),
+    Recipe("IMDB, sigma 1", _SIGN, 1.0, 64, 10_000, 100 * 156, 1e-5, 2.712),
+    Recipe("IMDB, sigma 0.5", _SIGN, 0.5, 64, 10_000, 100 * 156, 1e-5, 5.425),
     Recipe("StackOverflow, sigma 0.5", _SIGN, 0.5, 64, 246_092, 192_250, 1e-6, 0.848),
 )

@@ -34,7 +34,8 @@ def spent_epsilon(
     batch_size, samples, steps, delta, sampling, relation
         As in `required_noise`.
     clipped : bool
-        Whether every record's gradient is clipped. Without it there is no epsilon.
+        Whether every record's gradient is at most the clip norm, by clipping or by the loss itself.
+        Without such a bound there is no epsilon.
     runs : int
         Number of trainings on the same data whose results were looked at; all are paid for.
 
@@ -55,7 +56,7 @@ def spent_epsilon(
     >>> recipe = {"noise_multiplier": 1.0, "batch_size": 500, "samples": 50_000, "steps": 3000}
     >>> round(spent_epsilon(delta=1e-6, **recipe).value, 3)
     3.625
-    >>> spent_epsilon(delta=1e-6, sampling="shuffled", **recipe).refused
+    >>> spent_epsilon(delta=1e-6, sampling="shuffled", relation="replace", **recipe).refused
     True
     """
     noise = nonnegative("noise_multiplier", noise_multiplier)
@@ -183,9 +184,11 @@ def _hopeless(question: str, noise: float, clipped: bool, delta: float) -> Refus
     if not clipped:
         return Refusal(
             question,
-            "without clipping one record can move the sum by any amount: no epsilon is finite, "
-            "whatever the noise. A divergence of observed pairs is not differential privacy",
-            "clip every record's gradient at C: then one step costs mu = C / (noise std), twice "
+            "without a bound on its gradient one record can move the sum by any amount: no epsilon "
+            "is finite, whatever the noise. A divergence of observed pairs is not differential "
+            "privacy",
+            "clip every record's gradient at C, or prove that the loss has no larger one: then one "
+            "step costs mu = C / (noise std), twice "
             "that for a replaced record",
             {},
             ("lin2025.fig3b", "lin2025.thm4.3"),
