@@ -120,8 +120,8 @@ def whole(name: str, value: int, minimum: int) -> int:
         raise ValueError(f"{name} must be an integer, got {value!r}") from None
     if found < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
-    if found > 2**53:  # beyond, not every integer is a float
-        raise ValueError(f"{name} must be at most 2^53, got {value}")
+    if found > LARGEST:  # beyond 2^53 it is rounded, as widths in asymptotic bounds may be
+        raise ValueError(f"{name} must be at most {LARGEST:g}, got {value}")
     return found
 
 
