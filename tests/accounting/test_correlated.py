@@ -591,3 +591,12 @@ def test_the_cumulative_noise_of_full_batches_is_the_limit_of_sampling():
     )
     assert full == pytest.approx(nearly, rel=1e-5)
     assert full == pytest.approx(9 * gaussian_noise_multiplier(epsilon=1.0, delta=1e-5))
+
+
+@pytest.mark.parametrize("top", [0, -1.0, 2.1, 1e4, [], float("nan")])
+def test_the_end_of_the_grid_of_states_is_checked(top):
+    run = {"noise_multiplier": 1.0, "correlation": 0.5, "sampling_probability": 0.1}
+    with pytest.raises(ValueError, match="top"):
+        correlated_loss(np.zeros((1, 5)), **run, top=top)
+    whole = correlated_loss(np.ones((1, 5)), **run)
+    assert correlated_loss(np.ones((1, 5)), **run, top=2.0) == pytest.approx(whole, rel=1e-12)

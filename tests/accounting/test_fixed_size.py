@@ -207,3 +207,11 @@ def test_bad_input():
     for f in (fixed_size_rdp, fixed_size_rdp_lower):
         with pytest.raises(ValueError, match="orders"):
             f(**STEP, orders=1.0)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 15.0, 25.0, 30.0, 35.0, 60.0, 100.0, 800.0])
+def test_the_pair_keeps_its_digits_at_large_epsilon(epsilon):
+    step = {"noise_multiplier": 0.3, "batch_size": 10, "samples": 100}
+    pair = fixed_size_pair(**step, relation="replace")
+    exact = fixed_size_delta(**step, epsilon=epsilon)
+    assert pair.delta(epsilon) == pytest.approx(exact, rel=1e-12, abs=1e-300)

@@ -7,6 +7,7 @@ from scipy.special import ndtr
 
 from dpdynamics.accounting import random_allocation_delta
 from dpdynamics.accounting.gaussian import gaussian_delta
+from dpdynamics.accounting.shuffling import _far
 
 
 def two_batches(sigma, epsilon, relation):
@@ -64,6 +65,31 @@ def test_many_batches_by_importance_sampling(sigma, batches):
         assert abs(found - draws.mean()) < 5 * draws.std() / np.sqrt(draws.size)
 
 
+@pytest.mark.parametrize(
+    ("sigma", "batches", "epsilon", "draws"), [(0.1, 10, 50.0, 200_000), (0.15, 1000, 30.0, 20_000)]
+)
+def test_large_epsilon_by_simulation(sigma, batches, epsilon, draws):
+    """Seen under P, where the values are of the order of the noise of the simulation."""
+    rng = np.random.default_rng(5)
+    z = rng.standard_normal((draws, batches))
+    z[:, 0] += 1 / sigma
+    mean = np.exp(z / sigma - 1 / (2 * sigma**2)).mean(1)
+    gains = np.maximum(1 - np.exp(epsilon) / mean, 0)
+    settings = {"noise_multiplier": sigma, "batches": batches, "relation": "remove"}
+    found = random_allocation_delta(**settings, epsilon=epsilon, mesh=2**13)
+    assert found > 0.005
+    assert abs(found - gains.mean()) < 5 * gains.std() / np.sqrt(draws)
+    assert random_allocation_delta(**settings, epsilon=800.0, mesh=2**13) < 1e-12
+
+
+@pytest.mark.parametrize(("sigma", "batches"), [(0.3, 2), (0.25, 10), (0.2, 1000)])
+def test_two_formulas_agree_where_both_are_accurate(sigma, batches):
+    one, other = (_far(sigma, batches, 9.5, 2**n) for n in (15, 16))
+    settings = {"noise_multiplier": sigma, "batches": batches, "relation": "remove"}
+    found = random_allocation_delta(**settings, epsilon=9.5)
+    assert other - (one - other) / 3 == pytest.approx(found, abs=1e-8)
+
+
 def test_known_place_is_one_gaussian_release():
     found = random_allocation_delta(noise_multiplier=0.7, batches=1, epsilon=[0.0, 1.0])
     assert found == pytest.approx(gaussian_delta(mu=1 / 0.7, epsilon=[0.0, 1.0]), rel=1e-15)
@@ -107,7 +133,7 @@ def test_finer_mesh_changes_nothing_that_is_promised():
 
 def test_coarse_mesh_is_refused():
     with pytest.raises(ArithmeticError, match="mesh"):
-        random_allocation_delta(noise_multiplier=0.5, batches=5000, epsilon=0.1, mesh=64)
+        random_allocation_delta(noise_multiplier=0.5, batches=50_000, epsilon=0.1, mesh=1024)
 
 
 @pytest.mark.parametrize(

@@ -368,3 +368,10 @@ def test_delta_is_a_probability_where_privacy_is_lost(noise, q, epsilon):
         noise_multiplier=noise, sampling_probability=q, steps=100_000, epsilon=epsilon
     )
     assert 0.999 < delta <= 1
+
+
+def test_a_loss_beyond_every_mesh_is_refused_in_words():
+    with pytest.raises(ArithmeticError, match="too large for its transform"):
+        subsampled_gaussian_epsilon(
+            noise_multiplier=0.02, sampling_probability=0.5, steps=100, delta=1e-9
+        )

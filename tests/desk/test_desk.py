@@ -235,6 +235,24 @@ def test_recipes_of_the_paper_are_too_small() -> None:
         assert (exact > r.reported) == r.source.startswith("anon2025"), r.name
 
 
+@pytest.mark.parametrize("name", ACCOUNTANTS)
+@pytest.mark.parametrize(
+    ("place", "bad", "word"),
+    [
+        (0, -1.0, "noise"),
+        (0, float("nan"), "noise"),
+        (1, 1.5, "q"),
+        (2, 0, "steps"),
+        (3, 1.0, "delta"),
+    ],
+)
+def test_accountants_check_what_they_are_given(name, place, bad, word):  # type: ignore[no-untyped-def]
+    given = [1.0, 0.01, 100, 1e-5]
+    given[place] = bad
+    with pytest.raises(ValueError, match=word):
+        ACCOUNTANTS[name](*given)
+
+
 def test_multiplier_inverts_an_accountant() -> None:
     for accountant in ACCOUNTANTS.values():
         noise = multiplier(accountant, epsilon=1.0, q=0.01, steps=1000, delta=1e-5, near=1.0)

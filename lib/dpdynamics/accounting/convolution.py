@@ -115,6 +115,8 @@ def _profile(
             if error <= rtol and best[0] > 0:
                 height = saddle.log_mgf - saddle.center * epsilon
                 return height + float(np.log(best[0])), float(-best[1] / best[0]), error
+    if not error < np.inf:
+        raise InversionError("the losses range too far for a mesh of the largest size")
     raise InversionError(f"accuracy {error:.1e} instead of {rtol:.1e}")
 
 

@@ -61,8 +61,8 @@ def correlated_loss(
         "linear" shares a state between its neighbours on the grid, in the mean right, with an
         error of second order. "up" and "down" give the loss of the rounded chain.
     top : float, optional
-        End of the grid, by default :math:`1/(1-\lambda)`, which no state exceeds. States beyond a
-        lower one are moved there.
+        End of the grid, in (0, :math:`1/(1-\lambda)`]; the default is the upper end, which no
+        state exceeds. States beyond a lower one are moved there.
 
     Returns
     -------
@@ -79,7 +79,11 @@ def correlated_loss(
     )
     lam, r = checked_correlation(correlation), checked_probability(sampling_probability)
     one_of("rounding", rounding, ("linear", "up", "down"))
-    states = np.linspace(0.0, top or 1 / (1 - lam), whole("nodes", nodes, 2))
+    end = 1 / (1 - lam)
+    last = end if top is None else positive("top", top)
+    if last > end * (1 + 1e-12):
+        raise ValueError(f"top must be at most 1 / (1 - correlation) = {end:g}, got {top!r}")
+    states = np.linspace(0.0, last, whole("nodes", nodes, 2))
     moves = sum(
         weight * _transition(states, lam * states + part, rounding)
         for part, weight in ((0.0, 1 - r), (1.0, r))

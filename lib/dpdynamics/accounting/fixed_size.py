@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import gammaln, logsumexp, ndtr
+from scipy.special import gammaln, logsumexp
 
 from ..arguments import (
     Array,
@@ -55,7 +55,7 @@ from ..arguments import (
     positive,
     whole,
 )
-from .gaussian import gaussian_delta
+from .gaussian import gaussian_delta, normal_mass
 from .quadrature import renyi_divergence_quadrature
 from .subsampled_rdp import subsampled_gaussian_rdp
 from .subsampled_step import SubsampledStep
@@ -113,11 +113,15 @@ class FixedSizePair(NamedTuple):
         changes = np.flatnonzero(np.diff(np.sign(excess(x))))
         roots = [brentq(excess, x[i], x[i + 1], xtol=1e-15) for i in changes]
         edges = np.array([-np.inf, *roots, np.inf])
+        low, high = edges[:-1], edges[1:]
         p_mass, q_mass = (
-            (1 - q) * np.diff(ndtr(edges / k)) + q * np.diff(ndtr((edges - place) / k))
+            (1 - q) * normal_mass(low / k, high / k)
+            + q * normal_mass((low - place) / k, (high - place) / k)
             for place in (self.place_p, self.place_q)
         )
-        return float(np.maximum(p_mass - np.exp(epsilon) * q_mass, 0).sum())
+        with np.errstate(divide="ignore"):
+            log_ratio = epsilon + np.log(q_mass) - np.log(np.where(p_mass > 0, p_mass, 1.0))
+        return float((p_mass * -np.expm1(np.minimum(log_ratio, 0.0))).sum())
 
     def _log_density(self, x: Array, place: float) -> Array:
         k, q = self.noise_multiplier, self.sampling_probability

@@ -70,7 +70,10 @@ class Saddle(NamedTuple):
     @property
     def width(self) -> float:
         """How far up the line the integrand reaches when it is nearly Gaussian."""
-        return float((self.curvature + self.center**-2 + (1 + self.center) ** -2) ** -0.5)
+        total = self.curvature + self.center**-2 + (1 + self.center) ** -2
+        if not total > 0:
+            raise InversionError("the privacy loss is too large for its transform to be inverted")
+        return float(total**-0.5)
 
     @property
     def epsilon(self) -> float:
