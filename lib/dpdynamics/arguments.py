@@ -22,10 +22,11 @@ def finite_array(
     ndim: int | None = None,
     *,
     infinite: bool = False,
+    largest: float = LARGEST,
 ) -> Array:
     """Return `value` as a float array with `ndim` axes when given.
 
-    Finite and at most `LARGEST` in size, unless `infinite`.
+    Finite and at most `largest` in size, unless `infinite`.
     """
     try:
         array = np.asarray(value)
@@ -40,14 +41,16 @@ def finite_array(
         raise ValueError(f"{name} must not contain NaN ({int(np.isnan(array).sum())} found)")
     if not infinite and np.any(np.isinf(array)):
         raise ValueError(f"{name} must be finite")
-    if not infinite and np.any(np.abs(array) > LARGEST):
-        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {np.abs(array).max()}")
+    if not infinite and np.any(np.abs(array) > largest):
+        raise ValueError(f"{name} must be at most {largest:g} in size, got {np.abs(array).max()}")
     return array
 
 
-def nonnegative_array(name: str, value: ArrayLike, ndim: int | None = None) -> Array:
+def nonnegative_array(
+    name: str, value: ArrayLike, ndim: int | None = None, *, largest: float = LARGEST
+) -> Array:
     """Return `value` as a finite float array without negative entries."""
-    array = finite_array(name, value, ndim)
+    array = finite_array(name, value, ndim, largest=largest)
     if np.any(array < 0):
         raise ValueError(f"{name} must be nonnegative, got a minimum of {array.min()}")
     return array

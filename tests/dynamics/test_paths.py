@@ -98,4 +98,4 @@ def test_bad_arguments_are_named(make_problem, name, change):
 def test_an_exploding_path_is_refused(make_problem):
     problem, x0 = make_problem()
     with pytest.raises(ValueError, match="max_step"):
-        hsgd_paths(problem, x0, 1e200, 1.0, [10.0], rng=np.random.default_rng(0), max_step=1.0)
+        hsgd_paths(problem, x0, 1e90, 1.0, [10.0], rng=np.random.default_rng(0), max_step=1.0)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri
 
-from ..arguments import Array, finite_array, fraction
+from ..arguments import Array, finite_array, fraction, number
 
 _SEARCH = 0.2
 
@@ -82,7 +82,7 @@ def audit_epsilon(
     >>> 2.3 < audit_epsilon(p, q, delta=1e-5, confidence=0.95, rng=rng).lower_bound < 4.377
     True
     """
-    if not 0 <= delta < 1:
+    if not 0 <= number("delta", delta) < 1:
         raise ValueError(f"delta must lie in [0, 1), got {delta}")
 
     def epsilon(low: Array, high: Array) -> Array:

@@ -425,7 +425,7 @@ class CorrelatedRun:
         self.steps = whole("steps", steps, 1)
         one_of("relation", relation, ("add_remove", "add", "remove"))
         self.relations = ("remove", "add") if relation == "add_remove" else (relation,)
-        if len(blocks) == 0:
+        if finite_array("blocks", blocks, ndim=1).size == 0:
             raise ValueError("blocks must not be empty")
         lengths = {min(_checked_block(b), self.steps) for b in blocks}
         self.blocks: Sequence[int] = (self.steps,) if self.probability == 1 else sorted(lengths)

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.signal import lfilter
 from scipy.sparse import csr_array
 
-from ..arguments import Array, finite_array, one_of, positive, whole
+from ..arguments import Array, finite_array, number, one_of, positive, whole
 from .correlated import CorrelatedRun, binomial_pair
 from .correlated_matrices import checked_correlation, checked_probability
 
@@ -153,7 +153,7 @@ def sampled_delta(
     encoded = lfilter([1.0], [1.0, -lam], np.ones(count))
     direction = encoded / np.linalg.norm(encoded)
     weight = float(lfilter([1.0], [1.0, -lam], direction[::-1]).mean()) / kappa
-    part, mean = _proposal(r, count, weight, epsilon)
+    part, mean = _proposal(r, count, weight, number("epsilon", epsilon))
     rng = np.random.default_rng(seed)
     y = (rng.random((size, count)) < part).astype(np.float64)
     z = rng.standard_normal((size, count)) + mean * direction
@@ -175,8 +175,8 @@ def sampled_delta(
         rounding=rounding,
         top=top,
     )
-    number = y.sum(axis=1)
-    logs = number * log(r / part) + (count - number) * log((1 - r) / (1 - part))
+    taken = y.sum(axis=1)
+    logs = taken * log(r / part) + (count - taken) * log((1 - r) / (1 - part))
     logs += mean**2 / 2 - mean * (z @ direction)
     values = np.exp(logs) * np.maximum(-np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)
     value, error = float(values.mean()), float(values.std() / np.sqrt(size))

@@ -57,7 +57,7 @@ def renyi_divergence_gaussian(
     Claims lin2025.def1 and lin2025.lemC.2; Gil, Alajaji and Linder (2013). Lemma C.2 prints the
     value of the exchanged arguments.
     """
-    orders = np.asarray(order, dtype=np.float64)
+    orders = finite_array("order", order, infinite=True)
     if not np.all((orders > 0) & (orders < np.inf) & (orders != 1)):
         raise ValueError(f"order must lie in (0, 1) or (1, inf), got {order!r}")
     return elementwise(relative_spectrum(mean_p, cov_p, mean_q, cov_q).renyi, orders)
@@ -120,10 +120,13 @@ def _second_order(a: Array, b: Array, *, log_b: Array, weight: float) -> Array:
 def relative_spectrum(
     mean_p: ArrayLike, cov_p: Covariance, mean_q: ArrayLike, cov_q: Covariance
 ) -> _Spectrum:
-    first = finite_array("mean_p", np.atleast_1d(mean_p), ndim=1)
-    if first.size == 0:
-        raise ValueError("mean_p must not be empty")
-    gap = first - vector("mean_q", np.atleast_1d(mean_q), first.size)
+    first, second = (
+        np.atleast_1d(finite_array(name, mean))
+        for name, mean in (("mean_p", mean_p), ("mean_q", mean_q))
+    )
+    if first.ndim > 1 or first.size == 0:
+        raise ValueError(f"mean_p must be a number or a vector, got shape {first.shape}")
+    gap = first - vector("mean_q", second, first.size)
     p, q = _covariance("cov_p", cov_p, gap.size), _covariance("cov_q", cov_q, gap.size)
     if not isinstance(p, DiagonalPlusLowRank) and not isinstance(q, DiagonalPlusLowRank):
         if p.ndim == q.ndim == 1:

@@ -58,7 +58,8 @@ def gaussian_delta(*, mu: ArrayLike, epsilon: ArrayLike) -> float | Array:
     0.126936737506644
     """
     mu_, epsilon_ = np.broadcast_arrays(
-        nonnegative_array("mu", mu), finite_array("epsilon", epsilon)
+        nonnegative_array("mu", mu, largest=np.inf),
+        finite_array("epsilon", epsilon, largest=np.inf),
     )
     forward = np.exp(_log_delta(mu_, np.abs(epsilon_)))
     negative = np.minimum(epsilon_, 0.0)
@@ -91,7 +92,9 @@ def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
     >>> round(gaussian_epsilon(mu=1 / 4.224678889326822, delta=1e-6), 12)
     1.0
     """
-    mu_, delta_ = np.broadcast_arrays(nonnegative_array("mu", mu), fraction_array("delta", delta))
+    mu_, delta_ = np.broadcast_arrays(
+        nonnegative_array("mu", mu, largest=np.inf), fraction_array("delta", delta)
+    )
     values = np.zeros(mu_.shape)
     seen = (mu_ > 0) & (_log_delta(mu_, np.zeros(mu_.shape)) > np.log(delta_))
     m, d = mu_[seen], delta_[seen]
@@ -174,7 +177,7 @@ def gaussian_tradeoff(*, mu: ArrayLike, type_one_error: ArrayLike) -> float | Ar
     level = nonnegative_array("type_one_error", type_one_error)
     if np.any(level > 1):
         raise ValueError(f"type_one_error must lie in [0, 1], got {type_one_error!r}")
-    return plain(ndtr(-ndtri(level) - nonnegative_array("mu", mu)))
+    return plain(ndtr(-ndtri(level) - nonnegative_array("mu", mu, largest=np.inf)))
 
 
 def normal_mass(low: Array, high: Array) -> Array:

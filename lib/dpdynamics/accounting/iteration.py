@@ -48,7 +48,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, nonnegative, nonnegative_array, orders_array, plain, positive, whole
+from ..arguments import (
+    Array,
+    nonnegative,
+    nonnegative_array,
+    number,
+    orders_array,
+    plain,
+    positive,
+    whole,
+)
 
 
 def hidden_state_rdp(
@@ -123,7 +132,7 @@ def hidden_state_rdp(
         raise ValueError(f"strong_convexity must be at most smoothness, got {m} and {beta}")
     if eta * beta > 2:
         raise ValueError(f"step_size must be at most 2/smoothness, got {eta} and {2 / beta}")
-    if not diameter > 0:
+    if not number("diameter", diameter) > 0:
         raise ValueError(f"diameter must be positive, got {diameter}")
     std, length = positive("noise_std", noise_std), whole("steps", steps, 1)
     shifts = nonnegative_array("sensitivity", sensitivity)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import factorial
 
-from ..arguments import Array, one_of, orders_array, plain, positive, whole
+from ..arguments import Array, number, one_of, orders_array, plain, positive, whole
 
 RELATIONS = ("add_remove", "add", "remove")
 PRECISION = 34.0  # the mesh and its ends are good to e^-34
@@ -118,7 +118,8 @@ def subsampled_gaussian_rdp(
     >>> [f"{value:.6g}" for value in rdp]
     ['0.000650071', '167.416']
     """
-    sigma, q = float(noise_multiplier), float(sampling_probability)
+    sigma = number("noise_multiplier", noise_multiplier)
+    q = number("sampling_probability", sampling_probability)
     alphas = orders_array("orders", orders)
     if not 0.01 <= sigma < np.inf:
         raise ValueError(f"noise_multiplier must lie in [0.01, inf), got {noise_multiplier}")

@@ -1,0 +1,107 @@
+"""Every public function refuses plain mistakes with a ``ValueError`` that names the argument."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from valid_calls import CALLS, ELSEWHERE
+
+ROOMS = (
+    "problems",
+    "accounting",
+    "dynamics",
+    "adaptive",
+    "training",
+    "kan",
+    "desk",
+    "verification",
+    "display",
+)
+
+
+def public() -> dict[str, Any]:
+    """All public functions, by room and name."""
+    found = {}
+    for room in ROOMS:
+        module = importlib.import_module(f"dpdynamics.{room}")
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)):
+                found[f"{room}.{name}"] = getattr(module, name)
+    return found
+
+
+FUNCTIONS = public()
+
+
+def test_every_public_function_has_a_valid_call() -> None:
+    assert set(FUNCTIONS) == set(CALLS) | set(ELSEWHERE)
+    assert not set(CALLS) & set(ELSEWHERE)
+
+
+def is_number(value: Any) -> bool:
+    """Whether an argument is one number."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def is_array(value: Any) -> bool:
+    """Whether an argument is an array, or a list or tuple of numbers."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(is_number(item) for item in value)
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iuf"
+
+
+def mistakes(function: Any, arguments: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Name of the argument, what is wrong, and the wrong value."""
+    parameters = inspect.signature(function).parameters
+    for name, value in arguments.items():
+        if name in ("rng", "self") or name.startswith("_"):
+            continue
+        optional = parameters[name].default is None
+        if is_number(value) or is_array(value):
+            if not optional:
+                yield name, "None", None
+            yield name, "a string", "abc"
+            yield name, "ragged", [[1.0], [1.0, 2.0]]
+            yield name, "an object", object()
+        if is_number(value):
+            yield name, "nan", np.nan
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+            holed = value.copy()
+            holed.flat[0] = np.nan
+            yield name, "nan inside", holed
+            yield name, "one axis more", value[None, None, None]
+        if isinstance(value, str):
+            yield name, "an unknown choice", "no such choice"
+            yield name, "a number", 3
+
+
+CASES = [
+    pytest.param(key, name, what, wrong, id=f"{key}-{name}-{what}")
+    for key, call in CALLS.items()
+    for name, what, wrong in mistakes(FUNCTIONS[key], call())
+]
+
+
+@pytest.mark.parametrize("key", CALLS)
+def test_the_valid_call_is_valid(key: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FUNCTIONS[key](**CALLS[key]())
+
+
+@pytest.mark.parametrize(("key", "name", "what", "wrong"), CASES)
+def test_a_mistake_is_refused_by_name(key: str, name: str, what: str, wrong: Any) -> None:
+    arguments = CALLS[key]() | {name: wrong}
+    if what == "one axis more":  # some functions act on arrays of any shape
+        with contextlib.suppress(ValueError):
+            FUNCTIONS[key](**arguments)
+            return
+    with pytest.raises(ValueError, match=rf"\b{name}\b"):
+        FUNCTIONS[key](**arguments)

@@ -1,0 +1,147 @@
+"""One small valid call of every public function: the arguments, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+Call = Callable[[], dict[str, Any]]
+
+
+def rng() -> np.random.Generator:
+    """A generator."""
+    return np.random.default_rng(0)
+
+
+def of(**arguments: Any) -> Call:
+    """Arguments that do not change from call to call; a generator is made anew."""
+    return lambda: arguments | ({"rng": rng()} if "rng" in arguments else {})
+
+
+STEP = {"noise_multiplier": 1.0, "sampling_probability": 0.1, "steps": 20}
+BLOCKS = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 8}
+BATCH = {"noise_multiplier": 1.5, "batch_size": 10, "samples": 100}
+BUDGET = {"epsilon": 2.0, "delta": 1e-5}
+ORDERS = np.array([2.0, 3.0])
+RDP = np.array([0.2, 0.3])
+PASS = {"step_sizes": np.array([0.5, 0.4, 0.3]), "noise_scales": np.array([1.0, 1.0, 1.0])}
+GAUSSIANS = {"mean_p": 0.3, "cov_p": 1.0, "mean_q": 0.0, "cov_q": 1.2}
+RELATION = {"relation": "add_remove"}
+
+ACCOUNTING: dict[str, Call] = {
+    "add_delta_bound": of(**BLOCKS, noise_multiplier=3.0, epsilon=1.0),
+    "audit_epsilon": of(
+        outputs_p=np.linspace(-1, 2, 200),
+        outputs_q=np.linspace(-2, 1, 200),
+        delta=0.01,
+        confidence=0.9,
+        rng=rng(),
+    ),
+    "audit_mu": of(
+        outputs_p=np.linspace(-1, 2, 200),
+        outputs_q=np.linspace(-2, 1, 200),
+        confidence=0.9,
+        rng=rng(),
+    ),
+    "block_pair": of(correlation=0.5, block=2, sampling_probability=0.1),
+    "calibrate_noise_multiplier": of(**BUDGET, sampling_probability=0.1, steps=20, **RELATION),
+    "composed_epsilon_lower": of(
+        p=np.array([0.6, 0.4]), q=np.array([0.4, 0.6]), times=5, delta=0.01, cells=256
+    ),
+    "correlated_gaussian_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=1.0, blocks=(1, 2)),
+    "correlated_gaussian_epsilon": of(**BLOCKS, noise_multiplier=3.0, delta=1e-3, blocks=(1, 2)),
+    "correlated_loss": of(
+        outputs=np.zeros((2, 8)),
+        noise_multiplier=1.0,
+        correlation=0.5,
+        sampling_probability=0.1,
+        nodes=21,
+        rounding="linear",
+    ),
+    "correlated_noise_multiplier": of(**BUDGET, **BLOCKS, **RELATION, blocks=(1, 2)),
+    "cumulative_noise_lower_bound": of(**BUDGET, sampling_probability=0.1, steps=20, **RELATION),
+    "cumulative_noise_std": of(noise_multiplier=1.0, correlation=0.5, steps=5),
+    "epsilon_to_zcdp": of(epsilon=1.0, delta=1e-5, conversion="tight"),
+    "fixed_size_delta": of(**BATCH, epsilon=1.0),
+    "fixed_size_pair": of(**BATCH, relation="replace", others="opposite"),
+    "fixed_size_rdp": of(**BATCH, orders=ORDERS),
+    "fixed_size_rdp_bound": of(**BATCH, orders=ORDERS),
+    "fixed_size_rdp_lower": of(**BATCH, orders=ORDERS),
+    "gaussian_delta": of(mu=1.0, epsilon=1.0),
+    "gaussian_epsilon": of(mu=1.0, delta=1e-5),
+    "gaussian_noise_multiplier": of(**BUDGET),
+    "gaussian_rdp": of(noise_multiplier=1.0, orders=ORDERS, steps=3),
+    "gaussian_tradeoff": of(mu=1.0, type_one_error=0.1),
+    "hidden_state_rdp": of(
+        step_size=0.1,
+        smoothness=1.0,
+        sensitivity=1.0,
+        noise_std=1.0,
+        steps=5,
+        orders=ORDERS,
+        strong_convexity=0.5,
+        diameter=2.0,
+    ),
+    "hockey_stick_gaussian": of(**GAUSSIANS, epsilon=0.5),
+    "independent_noise_multiplier": of(noise_multiplier=1.0, correlation=0.5, steps=5),
+    "kl_divergence_gaussian": of(**GAUSSIANS),
+    "noising_matrix": of(correlation=0.5, steps=4),
+    "one_pass_gdp": of(**PASS),
+    "one_pass_zcdp": of(**PASS),
+    "one_pass_zcdp_by_record": of(**PASS),
+    "optimal_noise_schedule": of(step_sizes=np.array([0.5, 0.4, 0.3]), rho=0.5),
+    "participation_sensitivity": of(correlation=0.5, pattern=np.array([1.0, 0.0, 1.0])),
+    "printed_correlated_multiplier": of(
+        epsilon=0.5, delta=1e-5, correlation=0.5, sampling_probability=0.1, steps=500
+    ),
+    "printed_independent_multiplier": of(**BUDGET, sampling_probability=0.1, steps=20),
+    "profile_to_rdp": lambda: {"profile": _gaussian_profile, "orders": ORDERS, "rtol": 1e-6},
+    "profile_to_tradeoff": of(
+        epsilon=np.array([0.0, 1.0]), delta=np.array([0.2, 0.05]), type_one_error=0.1
+    ),
+    "pure_to_rdp": of(epsilon=1.0, orders=ORDERS),
+    "pure_to_zcdp": of(epsilon=1.0),
+    "random_allocation_delta": of(
+        noise_multiplier=1.0, batches=10, epsilon=1.0, relation="add_remove", mesh=4096
+    ),
+    "rdp_to_delta": of(orders=ORDERS, rdp=RDP, epsilon=1.0, conversion="tight"),
+    "rdp_to_epsilon": of(orders=ORDERS, rdp=RDP, delta=1e-5, conversion="tight"),
+    "renyi_divergence_gaussian": of(**GAUSSIANS, order=2.0),
+    "renyi_divergence_quadrature": lambda: {
+        "logpdf_p": stats.norm(0.5).logpdf,
+        "logpdf_q": stats.norm(0.0).logpdf,
+        "order": 2.0,
+        "dimension": 1,
+        "center": 0.0,
+        "scale": 1.0,
+    },
+    "sampled_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=0.5, samples=100, nodes=21),
+    "strategy_matrix": of(correlation=0.5, steps=4),
+    "strategy_norm": of(correlation=0.5, steps=4),
+    "subsampled_gaussian_delta": of(**STEP, epsilon=1.0, **RELATION),
+    "subsampled_gaussian_epsilon": of(**STEP, delta=1e-5, **RELATION),
+    "subsampled_gaussian_rdp": of(**STEP, orders=ORDERS, **RELATION),
+    "tradeoff_to_delta": of(
+        type_one_error=np.array([0.0, 0.5, 1.0]),
+        type_two_error=np.array([1.0, 0.3, 0.0]),
+        epsilon=0.5,
+    ),
+    "worst_sensitivity": of(correlation=0.5, steps=5, participations=2, separation=2),
+    "zcdp_to_delta": of(rho=0.5, epsilon=1.0, conversion="tight"),
+    "zcdp_to_epsilon": of(rho=0.5, delta=1e-5, conversion="tight"),
+}
+
+
+def _gaussian_profile(epsilon: Any) -> Any:
+    from dpdynamics.accounting import gaussian_delta
+
+    return gaussian_delta(mu=1.0, epsilon=epsilon)
+
+
+CALLS: dict[str, Call] = {f"accounting.{name}": call for name, call in ACCOUNTING.items()}
+
+# Functions that have no call here, each with the reason and where its bad input is tested.
+ELSEWHERE: dict[str, str] = {}
