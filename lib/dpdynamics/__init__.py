@@ -11,4 +11,4 @@ Three floors of rooms; a room imports only rooms on lower floors:
 All of them stand on :mod:`~dpdynamics.arguments`, the checks of arguments and the form of results.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
