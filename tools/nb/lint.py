@@ -25,7 +25,7 @@ from nb.normalise import WIDGET_VIEW, normalise, text_of
 
 MAX_BYTES = 2_000_000
 MAX_CELL_LINES = 40
-MAX_CELLS = 80  # an error; from REMARK_CELLS on it is a remark
+MAX_CELLS = 92  # an error; from REMARK_CELLS on it is a remark
 REMARK_CELLS = 65
 REMARK_SECONDS = 60
 MIN_WORDS = 150

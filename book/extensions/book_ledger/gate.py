@@ -90,8 +90,7 @@ def _of_claim(ledger: Ledger, decision: Decision) -> Iterator[str]:
         yield "rebuilt must be said exactly where the inventory calls the statement reconstructed"
     if decision.verdict in FOUND and not decision.record["coverage"]:
         yield "coverage is missing: name the terms of the statement and what exercises each"
-    grave = [e for e in decision.errata if e.grade in ("condition", "conclusion")]
-    if claim.repaired and not (grave and decision.repaired):
+    if claim.repaired and not (decision.errata and decision.repaired):
         yield "the inventory has a repaired statement, but no accepted correction stands behind it"
     if ledger.inventory.sources[claim.paper].own:
         if decision.errata:
