@@ -1,15 +1,15 @@
 """Correlated noise: where the exact noise lies between the two bounds of its chapter.
 
-Run from the root of the book; on one core it takes a quarter of an hour:
+Run from the root of the book; on one core it takes two minutes:
 
-    python tools/sweeps/correlated_truth.py notebooks/kan/data/correlated_truth.csv
+    python tools/sweeps/correlated_truth.py truth notebooks/kan/data/correlated_truth.csv
 
-For some schedules, budgets and correlations of `calibrations.csv` the table has the noise
+For two correlations at a schedule where the bounds are wide apart, the table has the noise
 multiplier at which removing a record has delta 1e-5, with its standard error. Poisson sampling,
 zero-out neighbours.
 
-The method is sequential importance sampling. Runs with the record are drawn step by step,
-participations and noise, with their privacy loss so far, which the forward filter of
+The method is sequential importance sampling. Runs with the record are drawn step by
+step, participations and noise, with their privacy loss so far, which the forward filter of
 `correlated_loss` gives. They are weighted by the exponential of the loss times a tilt, and
 resampled when the weights become uneven. So the mean over the runs at the end estimates delta
 without bias but for the grid of the filter, also where a delta of 1e-5 comes from rare runs of
@@ -26,12 +26,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 COMMAND = "python tools/sweeps/correlated_truth.py"
-DELTA, RUNS, NODES, REPEATS = 1e-5, 2000, 61, 6
-CASES = (
-    [(0.01, 1000, e, lam) for e in (2.0, 8.0) for lam in (0.25, 0.5, 0.9, 0.98)]
-    + [(0.02, 150, 8.0, lam) for lam in (0.25, 0.5, 0.9, 0.98)]
-    + [(0.1, 400, 8.0, lam) for lam in (0.25, 0.5, 0.9, 0.98)]
-)
+DELTA, RUNS, NODES, REPEATS = 1e-5, 2000, 61, 3
+CASES = tuple((0.01, 1000, 8.0, lam) for lam in (0.5, 0.9))
 
 
 def filtering(q: float, lam: float) -> tuple[NDArray[np.float64], csr_array]:
@@ -84,61 +80,60 @@ def sampled(
 
 
 def tilted(kappa: float, case: tuple[float, int, float, float]) -> float:
-    """Find a tilt at which about two runs in five end above epsilon."""
-    low, high = 0.2, 12.0
-    for seed in range(6):
-        middle = np.sqrt(low * high)
-        if sampled(kappa, case, middle, 300, 1000 + seed)[1] < 0.4:
-            low = middle
-        else:
-            high = middle
-    return float(np.sqrt(low * high))
+    """Find a tilt with many effective samples."""
+
+    def quality(tilt: float) -> float:
+        return sum(np.sqrt(sampled(kappa, case, tilt, 400, 1000 + k)[2]) for k in range(2))
+
+    return float(max(np.geomspace(1.0, 3.0, 5), key=quality))
 
 
 def exact_noise(
     case: tuple[float, int, float, float], lower: float, upper: float
 ) -> tuple[float, float, float]:
-    """Return the noise of delta 1e-5, its standard error, and the least effective sample."""
-    places, logs, spread, least = [], [], [], np.inf
+    """Return the noise of delta 1e-5, its standard error, and the least effective sample.
+
+    Three noises about the middle of the bracket give a slope and a guess, two about the guess the
+    value.
+    """
+
+    def estimates(noise: float, tilt: float, repeats: int) -> NDArray[np.float64]:
+        return np.array([sampled(noise, case, tilt, RUNS, seed) for seed in range(repeats)])
+
     guess = np.sqrt(lower * upper)
-    for _ in range(2):  # the second time around the first solution
-        tilt = tilted(guess, case)
-        for factor in (0.96, 1.0, 1.04):
-            runs = [sampled(factor * guess, case, tilt, RUNS, seed) for seed in range(REPEATS)]
-            values = np.array([run[0] for run in runs])
-            places.append(np.log(factor * guess))
-            logs.append(np.log(values.mean()))
-            spread.append(values.std(ddof=1) / values.mean() / np.sqrt(REPEATS))
-            least = min(least, min(run[2] for run in runs))
-        slope, offset = np.polyfit(places[-3:], logs[-3:], 1)
-        guess = np.exp((np.log(DELTA) - offset) / slope)
-        if abs(guess / np.exp(places[-2]) - 1) < 0.04:
-            break
-        least = np.inf
-    error = float(np.mean(spread[-3:]) / abs(slope))
-    return float(guess), float(guess) * error, float(least)
+    tilt = tilted(guess, case)
+    places = guess * np.array([0.9, 1.0, 1.1])
+    logs = [np.log(estimates(noise, tilt, REPEATS)[:, 0].mean()) for noise in places]
+    slope, offset = np.polyfit(np.log(places), logs, 1)
+    guess = np.exp((np.log(DELTA) - offset) / slope)
+    tilt = tilted(guess, case)
+    near = [estimates(factor * guess, tilt, 2 * REPEATS) for factor in (0.97, 1.03)]
+    means = [runs[:, 0].mean() for runs in near]
+    error = [runs[:, 0].std(ddof=1) / runs[:, 0].mean() / np.sqrt(len(runs)) for runs in near]
+    noise = guess * np.exp((np.log(DELTA) - np.log(means).mean()) / slope)
+    least = min(float(runs[:, 2].min()) for runs in near)
+    return float(noise), float(noise * np.mean(error) / abs(slope)), least
 
 
-def main(path: str) -> None:
-    """Write the table to a file."""
-    here = Path(path).parent / "calibrations.csv"
-    with here.open() as file:
+def stored(folder: Path) -> dict[tuple[float, int, float, float], tuple[float, float]]:
+    """Read the brackets of the correlations above zero."""
+    with (folder / "calibrations.csv").open() as file:
         next(file)
-        bracket = {
-            tuple(float(row[c]) for c in ("q", "releases", "epsilon", "correlation")): row
-            for row in csv.DictReader(file)
-        }
-    columns = ("q", "releases", "epsilon", "correlation", "noise", "standard_error", "effective")
+        rows = [[float(v) for v in row.values()] for row in csv.DictReader(file)]
+    return {(q, int(t), e, lam): (low, high) for q, t, e, lam, low, high in rows if lam > 0}
+
+
+def main(kind: str, path: str) -> None:
+    """Write the table "truth" to a file."""
+    bracket = stored(Path(path).parent)
+    columns = ["q", "releases", "epsilon", "correlation"]
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.write(f"# {COMMAND} {path}\n")
+        file.write(f"# {COMMAND} {kind} {path}\n")
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(columns)
+        table.writerow([*columns, "noise", "standard_error", "effective"])
         for case in CASES:
-            row = bracket[case]
-            noise, error, least = exact_noise(case, float(row["lower"]), float(row["upper"]))
+            noise, error, least = exact_noise(case, *bracket[case])
             table.writerow([*case, f"{noise:.4g}", f"{error:.2g}", f"{least:.0f}"])
-            file.flush()
-            print(*case, row["lower"], f"{noise:.4g} ({error:.2g})", row["upper"], f"{least:.0f}")
 
 
 if __name__ == "__main__":
