@@ -77,10 +77,12 @@
       if (!entry || !entry.classList.contains("erratum")) return;
       choose({});
       papers();
+      entry.open = true;
       entry.scrollIntoView();
     }
 
     window.addEventListener("hashchange", reveal);
+    window.addEventListener("beforeprint", () => entries.forEach((entry) => { entry.open = true; }));
     reveal();
   }
 

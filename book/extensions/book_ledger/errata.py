@@ -84,17 +84,15 @@ class ErrataDirective(LedgerDirective):
 
     def _entry(self, script: Script) -> nodes.Node:
         row, erratum = script.row, script.erratum
-        place = tag("span", tag("strong", erratum.location), " in ", claim_link(row.claim))
         grade = erratum.grade + (", in the proof" if erratum.part == "proof" else "")
         head = tag(
-            "p",
-            place,
+            "summary",
+            tag("strong", erratum.location),
             tag("span", grade, class_=f"errata-grade g-{erratum.grade}"),
-            class_="claim-head",
         )
         told = (erratum.location, erratum.printed, erratum.correct, erratum.consequence)
         return tag(
-            "div",
+            "details",
             head,
             tag("dl", *self._fields(script)),
             class_="erratum",
@@ -106,7 +104,9 @@ class ErrataDirective(LedgerDirective):
         )
 
     def _fields(self, script: Script) -> Iterator[nodes.Node]:
-        erratum = script.erratum
+        erratum, claim = script.erratum, script.row.claim
+        yield tag("dt", "Claim")
+        yield tag("dd", claim_link(claim), f", {claim.name}")
         for title in ("printed", "correct", "consequence"):
             yield tag("dt", title.capitalize())
             yield tag("dd", *inline(self.markdown(getattr(erratum, title))))
