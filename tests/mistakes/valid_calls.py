@@ -118,7 +118,7 @@ ACCOUNTING: dict[str, Call] = {
         "center": 0.0,
         "scale": 1.0,
     },
-    "sampled_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=0.5, samples=100, nodes=21),
+    "sampled_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=0.1, samples=1000, nodes=21),
     "strategy_matrix": of(correlation=0.5, steps=4),
     "strategy_norm": of(correlation=0.5, steps=4),
     "subsampled_gaussian_delta": of(**STEP, epsilon=1.0, **RELATION),
