@@ -110,9 +110,9 @@ pdf: $(READY) ## print the book to _build/private-dynamics.pdf and check it (nee
 	@$(BIN)/python tools/pdf.py make
 
 release: $(READY) ## archives, PDF, manifest and checksums in _build/release (DIRTY=1: with changes)
-	@PYTHONPATH=book/extensions $(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)
+	@$(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)
 	@$(MAKE) --no-print-directory pdf course COURSE=_build/course ASSIGNMENT=
-	@PYTHONPATH=book/extensions $(BIN)/python tools/release.py $(if $(DIRTY),--dirty)
+	@$(BIN)/python tools/release.py $(if $(DIRTY),--dirty)
 	@cd _build/release && sha256sum --quiet -c SHA256SUMS && echo "Checksums agree: _build/release"
 
 reproducible: $(READY) ## build the committed book twice, in two folders, and compare every file

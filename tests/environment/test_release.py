@@ -43,6 +43,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "html/deep/page.html": "page",
         "html/.buildinfo": "of this machine",
         "html/ledger.json": json.dumps({"claims": claims}),
+        "letters/letter-test2025.md": "Dear authors,",
         "private-dynamics.pdf": "%PDF",
         "course/assignments.zip": "zip",
     }
@@ -67,6 +68,7 @@ def test_a_release_is_complete_and_repeatable(repository: Path) -> None:
         f"{name}.pdf",
         f"{name}-course.zip",
         "ledger.json",
+        "letter-test2025.md",
         "dpdynamics-3.1.4-py3-none-any.whl",
         "dpdynamics-3.1.4.tar.gz",
         "MANIFEST.json",

@@ -98,7 +98,7 @@ def test_guide_decides_the_claim_that_it_enters():
 def test_words_and_symbols_of_verdicts_are_those_of_the_library():
     from dpdynamics.verification import rendering
 
-    table = re.findall(r"^\| (\S) \| ([a-z ]+) \|", (BOOK / "reading.md").read_text("utf-8"), re.M)
+    table = re.findall(r"^\| (\S) \| ([a-z, ]+) \|", (BOOK / "reading.md").read_text("utf-8"), re.M)
     stated = {word: symbol for symbol, word in table}
     assert stated == {w: s for w, s in rendering.SYMBOLS.items() if w != "undecided"}
     assert f"**undecided** ({rendering.SYMBOLS['undecided']})" in (BOOK / "reading.md").read_text(

@@ -37,6 +37,7 @@ from . import (
     graph,
     inventory,
     ledger,
+    letters,
     markup,
     questions,
     scripts,
@@ -81,10 +82,12 @@ def read(app: Sphinx) -> None:
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Put ``ledger.json``, its schema and the scripts below the root of the site."""
+    """Put ledger and scripts below the root of the site; the letters, no part of it, beside it."""
     if error is None and app.builder.format == "html":
         out = Path(app.outdir)
         text = json.dumps(app.book_ledger.as_json(), ensure_ascii=False, indent=1)  # type: ignore[attr-defined]
         (out / "ledger.json").write_text(text + "\n", "utf-8")
         (out / SCHEMA.name).write_bytes(SCHEMA.read_bytes())
-        scripts.write(app.book_scripts, Path(app.srcdir), out)  # type: ignore[attr-defined]
+        found = app.book_scripts  # type: ignore[attr-defined]
+        scripts.write(found, Path(app.srcdir), out)
+        letters.write(app.book_ledger, found, out.parent / "letters")  # type: ignore[attr-defined]
