@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 # Finite numbers beyond this size are refused: their squares and cubes, which nearly every formula
-# takes, would overflow, and the result be nan, or zero, in silence.
+# takes, would overflow, and the result be nan, or zero, in silence. A positive number below its
+# inverse, of which formulas take the inverse, is refused for the same reason.
 LARGEST = 1e100
+SMALLEST = 1e-100
 
 
 def finite_array(
@@ -59,8 +61,10 @@ def nonnegative_array(
 def positive_array(name: str, value: ArrayLike) -> Array:
     """Return `value` as a finite float array of positive entries."""
     array = finite_array(name, value)
-    if np.any(array <= 0):
-        raise ValueError(f"{name} must be positive, got a minimum of {array.min()}")
+    if np.any(array < SMALLEST):
+        raise ValueError(
+            f"{name} must be positive, at least {SMALLEST:g}, got a minimum of {array.min()}"
+        )
     return array
 
 
@@ -109,9 +113,9 @@ def nonnegative(name: str, value: float) -> float:
 
 
 def positive(name: str, value: float) -> float:
-    """Return `value` as a float in (0, LARGEST]."""
-    if not 0 < number(name, value) <= LARGEST:
-        raise ValueError(f"{name} must lie in (0, {LARGEST:g}], got {value}")
+    """Return `value` as a float in [SMALLEST, LARGEST]."""
+    if not SMALLEST <= number(name, value) <= LARGEST:
+        raise ValueError(f"{name} must be positive, in [{SMALLEST:g}, {LARGEST:g}], got {value}")
     return float(value)
 
 

@@ -148,6 +148,7 @@ def test_shapes_and_errors():
         ((1.0, 1.0, 0, 1.0), "dimension"),
         ((1.0, 1.0, 3, 0.0), "clip_norm"),
         ((1.0, 1.0, 3, 1.0, -1.0), "degrees_of_freedom"),
+        ((1.0, 1.0, 3, 1.0, 1e308), "degrees_of_freedom"),
     ):
         for function in (clipped_moments, uniform_clipped_mean):
             with pytest.raises(ValueError, match=name):

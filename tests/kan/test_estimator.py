@@ -102,6 +102,7 @@ def test_batches_of_all_records_are_full_batches():
     ("changes", "name"),
     [
         ({"sampling": "shuffled"}, "sampling"),
+        ({"sampling": "xyz", "batch_size": 30}, "sampling"),
         ({"batch_size": 31}, "batch_size"),
         ({"sampling": "full"}, "batch_size"),
         ({"epsilon": -1.0}, "epsilon"),
@@ -226,11 +227,14 @@ def test_parameters_can_be_read_and_set():
         ({"width": 0}, "width"),
         ({"splines": 3}, "splines"),
         ({"clip_norm": -1.0}, "clip_norm"),
+        ({"clip_norm": [1, 2]}, "clip_norm"),
+        ({"step_size": 0}, "step_size"),
         ({"steps": 0}, "steps"),
         ({"sampling": "shuffled"}, "sampling"),
         ({"sampling_probability": 0.0}, "sampling_probability"),
         ({"average": 1.0}, "average"),
         ({"radius": 0.0}, "radius"),
+        ({"radius": [1.0, 2.0]}, "radius"),
     ],
 )
 def test_bad_parameters_are_named_at_fit(changes, name):

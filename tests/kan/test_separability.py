@@ -107,6 +107,8 @@ def test_bad_arguments() -> None:
             ntk_margin(gram)
     with pytest.raises(ValueError, match="positive diagonal"):
         ntk_margin(np.diag([1.0, 0.0]))
+    with pytest.raises(ValueError, match="gram must be positive semidefinite"):
+        ntk_margin([[1, 2], [2, 1]])
     with pytest.raises(ValueError, match="tolerance"):
         ntk_margin(np.eye(2), tolerance=-1)
     kan, weights, features, labels = example()

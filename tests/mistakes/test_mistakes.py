@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import inspect
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from valid_calls import CALLS, ELSEWHERE
 
-ROOMS = ("accounting",)
+from valid_calls import CALLS, ELSEWHERE, ROOMS
 
 
 def public() -> dict[str, Any]:
@@ -95,3 +96,41 @@ def test_a_mistake_is_refused_by_name(key: str, name: str, what: str, wrong: Any
             return
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
         FUNCTIONS[key](**arguments)
+
+
+def numbers(result: Any) -> Iterator[float]:
+    """All numbers in a result, however it is built."""
+    if isinstance(result, dict):
+        yield from numbers(list(result.values()))
+    elif isinstance(result, list | tuple):
+        for item in result:
+            yield from numbers(item)
+    elif dataclasses.is_dataclass(result):
+        yield from numbers([getattr(result, field.name) for field in dataclasses.fields(result)])
+    elif isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        yield from result.ravel().tolist()
+    elif isinstance(result, float):
+        yield float(result)
+
+
+FAR = [
+    pytest.param(key, name, far, id=f"{key}-{name}-{far}")
+    for key, call in CALLS.items()
+    for name, value in call().items()
+    if is_number(value)
+    for far in ((-1, 0) if isinstance(value, int) else (-1.0, 0.0, 1e-300, 1e90, 1e300, np.inf))
+]
+
+
+@pytest.mark.parametrize(("key", "name", "far"), FAR)
+def test_a_far_number_is_refused_by_name_or_answered(key: str, name: str, far: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            result = FUNCTIONS[key](**CALLS[key]() | {name: far})
+        except ValueError as refusal:
+            assert re.search(rf"\b{name}\b", str(refusal))
+        except ArithmeticError as refusal:  # an accuracy that is not reached is said so
+            assert not isinstance(refusal, OverflowError | ZeroDivisionError)
+        else:
+            assert not any(np.isnan(value) for value in numbers(result))

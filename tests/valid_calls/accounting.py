@@ -1,25 +1,13 @@
-"""One small valid call of every public function: the arguments, by name."""
+"""A valid call of every public function of the room accounting: the arguments, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-Call = Callable[[], dict[str, Any]]
-
-
-def rng() -> np.random.Generator:
-    """A generator."""
-    return np.random.default_rng(0)
-
-
-def of(**arguments: Any) -> Call:
-    """Arguments that do not change from call to call; a generator is made anew."""
-    return lambda: arguments | ({"rng": rng()} if "rng" in arguments else {})
-
+from valid_calls.calls import Call, of, rng
 
 STEP = {"noise_multiplier": 1.0, "sampling_probability": 0.1, "steps": 20}
 BLOCKS = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 8}
@@ -31,7 +19,7 @@ PASS = {"step_sizes": np.array([0.5, 0.4, 0.3]), "noise_scales": np.array([1.0, 
 GAUSSIANS = {"mean_p": 0.3, "cov_p": 1.0, "mean_q": 0.0, "cov_q": 1.2}
 RELATION = {"relation": "add_remove"}
 
-ACCOUNTING: dict[str, Call] = {
+CALLS: dict[str, Call] = {
     "add_delta_bound": of(**BLOCKS, noise_multiplier=3.0, epsilon=1.0),
     "audit_epsilon": of(
         outputs_p=np.linspace(-1, 2, 200),
@@ -139,9 +127,3 @@ def _gaussian_profile(epsilon: Any) -> Any:
     from dpdynamics.accounting import gaussian_delta
 
     return gaussian_delta(mu=1.0, epsilon=epsilon)
-
-
-CALLS: dict[str, Call] = {f"accounting.{name}": call for name, call in ACCOUNTING.items()}
-
-# Functions that have no call here, each with the reason and where its bad input is tested.
-ELSEWHERE: dict[str, str] = {}

@@ -1,0 +1,93 @@
+"""A valid call of every public function of the room adaptive: the arguments, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from valid_calls.calls import Call, of, rng
+
+
+def linear(x: Any) -> Any:
+    """The gradient of a quadratic."""
+    return x
+
+
+def down(x: Any) -> Any:
+    """The probability of a step down of a sign walk."""
+    return 0.5 + 0.4 * np.tanh(x)
+
+
+def half_square(x: Any) -> Any:
+    """A quadratic potential."""
+    return x**2 / 2
+
+
+CLIPPED = {"mean_norm": 1.0, "noise_scale": 0.5, "dimension": 4, "clip_norm": 1.0}
+STUDENT = {"degrees_of_freedom": 5.0}
+NORMALISED = {"snr": 1.0, "dimension": 3}
+SIGN = {**CLIPPED, **STUDENT, "noise_multiplier": 0.5, "batch_size": 1}
+WALK = {"down_probability": down, "x0": 0.0, "learning_rate": 0.1}
+STEPS = {"steps": np.array([1, 5]), "multiples": np.ones(5, dtype=int), "tolerance": 1e-14}
+NOISY = {"clip_norm": 1.0, "noise_multiplier": 0.5, "gradient_noise": 0.1, "batch_size": 2}
+LAW = {"curvature": 1.0, "scale": 1.0, "learning_rate": 0.1}
+LEVEL = {"learning_rate": 0.1, "scale": 1.0, "contraction": 0.5}
+
+CALLS: dict[str, Call] = {
+    "averaged_sign_mean": of(coordinate=0.5, **SIGN),
+    "averaged_sign_slope": of(**{k: v for k, v in SIGN.items() if k != "mean_norm"}),
+    "clipped_moments": of(**CLIPPED, **STUDENT),
+    "diffusion_law": of(
+        drift=lambda x: -x, variance=lambda x: 0.5, interval=(-6.0, 6.0), panels=64
+    ),
+    "exact_sign_mean": of(coordinate=0.5, **SIGN | {"degrees_of_freedom": np.inf}),
+    "gaussian_sign": of(gradient=linear, scale=1.0),
+    "gaussian_sign_mean": of(mean=0.5, std=1.0),
+    "gaussian_sign_slope": of(std=1.0),
+    "huber_gibbs_law": of(curvature=1.0, clip_norm=1.0, temperature=0.1, dimension=3),
+    "linear_sign_law": of(**LAW),
+    "normalised_mean": of(**NORMALISED, **STUDENT),
+    "normalised_second_moments": of(**NORMALISED, **STUDENT),
+    "private_ensemble": of(
+        gradient=linear,
+        x0=np.ones((2, 3)),
+        step_sizes=np.full(3, 0.1),
+        method="adam",
+        **NOISY,
+        **STUDENT,
+        betas=(0.9, 0.99),
+        adam_epsilon=1e-6,
+        checkpoints=[0, 3],
+        rng=rng(),
+        dtype="float64",
+        backend="numpy",
+        device="cpu",
+    ),
+    "private_gradient_scale": of(**NOISY, clipped_dimension=3),
+    "quadratic_sgd_moments": of(
+        curvature=1.0, scale=1.0, x0=1.0, learning_rates=np.array([0.1, 0.1]), steps=[0, 2]
+    ),
+    "radial_chain": of(
+        start_norms=1.0,
+        step_sizes=np.full(3, 0.1),
+        eigenvalues=1.0,
+        multiplicities=4,
+        **NOISY,
+        **STUDENT,
+        rng=rng(),
+        replicates=2,
+        checkpoints=[0, 3],
+    ),
+    "radial_gibbs_law": of(potential=half_square, temperature=1.0, dimension=3, breaks=(1.0,)),
+    "sgd_plateau": of(**LEVEL),
+    "sign_diffusion_law": of(**LAW),
+    "sign_plateau": of(**LEVEL),
+    "sign_walk": of(**WALK, **STEPS),
+    "sign_walk_expectations": of(**WALK, **STEPS, functions=[linear]),
+    "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),
+    "student_factor": of(**STUDENT),
+    "student_sign": of(gradient=linear, gradient_noise=1.0, **STUDENT, noise_scale=0.5),
+    "uniform_clipped_mean": of(**CLIPPED, **STUDENT),
+    "uniform_normalised_mean": of(**NORMALISED),
+}
