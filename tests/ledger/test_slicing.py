@@ -72,6 +72,14 @@ def test_a_function_that_is_handed_on_is_called_later() -> None:
     assert "shift = 2" in cut(source, "z")
 
 
+@pytest.mark.parametrize("call", ["run.each(keep)", "Run().each(keep)", "Run().fill(rows)"])
+def test_what_a_method_is_handed_may_change(call: str) -> None:
+    each, fill = "def each(self, f):\n        f(1)", "def fill(self, x):\n        x.append(1)"
+    keep = "run, rows = Run(), []\ndef keep(x):\n    rows.append(x)"
+    source = f"class Run:\n    {each}\n    {fill}\n{keep}\n{call}"
+    assert call in cut(source, "rows")
+
+
 def test_loops_lose_what_is_only_shown() -> None:
     source = (
         "found, seen = [], 0\nfor i in range(4):\n    found.append(i)\n    print(i)\n    seen = i"

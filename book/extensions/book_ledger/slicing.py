@@ -190,25 +190,32 @@ class Program:
             roots = _roots(call.func)
             if roots & self.random:  # a shuffle
                 return roots.union(*map(_roots, call.args))
-            return _roots(call.args[0]) if roots & self.modules and call.args else roots
+            chain = isinstance(call.func.value, ast.Call)
+            if roots & self.modules and not chain:
+                return _roots(call.args[0]) if call.args else roots
+            handed = set().union(*map(_roots, call.args))
+            inside = self._changed_by_functions(handed, place)  # run.advance(25, keep)
+            return roots | inside | (handed if chain else set())  # Run(x).advance(25, record)
         definition = self.reaching(_called(call), place)
         if _called(call) in DISPLAY or not isinstance(definition, ast.FunctionDef):
             return set()
-        inside: set[str] = set()
-        for node in ast.walk(definition):
-            if isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(
-                node.ctx, ast.Load
-            ):
-                inside |= _roots(node)
-            elif isinstance(node, ast.AugAssign):
-                inside |= _roots(node.target)
-            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                inside |= _roots(node.value.func)
+        inside = _changed_inside(definition)
         parameters = [argument.arg for argument in definition.args.args]
         given = [*zip(parameters, call.args, strict=False)]
         given += [(k.arg, k.value) for k in call.keywords if k.arg]
         handed = {name for p, value in given if p in inside for name in _roots(value)}
         return handed | (inside - set(parameters) - bound_inside(definition))
+
+    def _changed_by_functions(self, names: set[str], place: int) -> set[str]:
+        """Names that change when the functions behind some names are called."""
+        found = (self.reaching(name, place) for name in names)
+        functions = [f for f in found if isinstance(f, ast.FunctionDef)]
+        return set().union(
+            *(
+                _changed_inside(f) - {a.arg for a in f.args.args} - bound_inside(f)
+                for f in functions
+            )
+        )
 
     def block(
         self, statements: Sequence[ast.stmt], live: set[str]
@@ -288,6 +295,19 @@ def _substance(statements: Sequence[ast.stmt]) -> bool:
         and not (isinstance(s, ast.If) and all(isinstance(t, only) for t in [*s.body, *s.orelse]))
         for s in statements
     )
+
+
+def _changed_inside(function: ast.FunctionDef) -> set[str]:
+    """Names whose value a function changes without binding them, its parameters among them."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            found |= _roots(node)
+        elif isinstance(node, ast.AugAssign):
+            found |= _roots(node.target)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            found |= _roots(node.value.func)
+    return found
 
 
 def bound_inside(function: ast.FunctionDef) -> set[str]:
