@@ -6,7 +6,7 @@ import importlib
 
 from valid_calls.calls import Call
 
-ROOMS = ("accounting", "adaptive", "kan", "training", "verification")
+ROOMS = ("accounting", "adaptive", "dynamics", "kan", "training", "verification")
 
 CALLS: dict[str, Call] = {
     f"{room}.{name}": call
@@ -16,6 +16,8 @@ CALLS: dict[str, Call] = {
 
 # Functions that have no call here, each with the reason and where its bad input is tested.
 ELSEWHERE: dict[str, str] = {
+    "dynamics.released_risk": "settings by **: tests/dynamics/test_tuning.py",
+    "dynamics.risk_bounds": "settings by **: tests/dynamics/test_clipped_risk.py",
     "training.grid": "arguments of any name: tests/training/test_grids.py",
     "training.train_configurations": "settings by **: tests/training/test_sparse_trainer.py",
     "verification.verdict": "positional checks: tests/verification/test_verdicts.py",
