@@ -366,6 +366,19 @@ def test_html_is_closed_escaped_and_speaks_without_colour():
     assert "<3>" not in box
     assert ("aria-label", "Verdict on lin2025.eq5: undecided") in outline.attributes
     assert "http" not in box
+
+
+def test_mathematics_of_an_erratum_is_typeset():
+    right = {"correct": r"$a\le b$ & $c$", "printed": "2 + 2 = 5", "consequence": "None"}
+    slip = Erratum(location="(5)", check="c", grade="misprint", **right)
+    values = {"measured": 1.0, "printed": 2.0, "corrected": 1.0, "rtol": 1e-9}
+    wrong = identity("c", **values, controls={"3": 3.0})
+    box = verdict("lin2025.eq5", wrong, errata=[slip])._repr_mimebundle_()[0]["text/html"]
+    assert r"\(a\le b\) &amp; \(c\)" in box
+    assert "<details class='mathjax_process'" in box
+
+
+def test_every_verdict_has_a_symbol_and_a_colour():
     assert set(SYMBOLS) == set(COLOURS) == set(VERDICTS)
     assert len(set(SYMBOLS.values())) == len(SYMBOLS)
 

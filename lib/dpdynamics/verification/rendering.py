@@ -5,6 +5,7 @@ Text and HTML are made from the evidence alone, so whatever is shown is also rec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -218,10 +219,11 @@ def as_html(evidence: Mapping[str, Any]) -> str:
         )
         rows += f"<p style='margin:.4em 0 0'>{name}</p>{_list(details(check))}"
     for erratum in evidence["errata"]:
-        told = {key: escape(str(value)) for key, value in erratum.items()}
+        told = {key: _typeset(str(value)) for key, value in erratum.items()}
         body += (
-            "<details style='margin:.4em 0 0'><summary style='cursor:pointer'>"
-            f"<strong>Erratum</strong> ({graded(erratum)}): {told['location']}</summary>"
+            "<details class='mathjax_process' style='margin:.4em 0 0'>"
+            f"<summary style='cursor:pointer'><strong>Erratum</strong> "
+            f"({graded(erratum)}): {told['location']}</summary>"
             f"<em>Printed:</em> {told['printed']} <em>Correct:</em> {told['correct']} "
             f"<em>Consequence:</em> {told['consequence']}</details>"
         )
@@ -244,6 +246,11 @@ def as_html(evidence: Mapping[str, Any]) -> str:
         f"<p style='margin:0'>{_badge(word)}<strong>{word}</strong> <code>{claim}</code></p>"
         f"{body}</div>"
     )
+
+
+def _typeset(text: str) -> str:
+    """Return text with TeX between dollars as HTML that a notebook and the book typeset."""
+    return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(text))
 
 
 def _list(lines: list[tuple[str, str]]) -> str:

@@ -42,9 +42,9 @@ class Erratum:
     location : str
         Where in the paper.
     printed, correct : str
-        What is printed and what is right.
+        What is printed and what is right, in Markdown with TeX between single dollars.
     consequence : str
-        What follows for the paper's results.
+        What follows for the paper's results; Markdown as well.
     check : str
         Name of the check of the same verdict that rejects the printed statement.
     grade : {"misprint", "constant", "condition", "conclusion"}
