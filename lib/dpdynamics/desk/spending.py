@@ -191,7 +191,7 @@ def _hopeless(question: str, noise: float, clipped: bool, delta: float) -> Refus
             "step costs mu = C / (noise std), twice "
             "that for a replaced record",
             {},
-            ("lin2025.fig3b", "lin2025.thm4.3"),
+            ("lin2025.eqg", "lin2025.thm4.3"),
             ("with_or_without_clipping", "one_record"),
         )
     if noise == 0:
