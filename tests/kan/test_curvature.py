@@ -234,5 +234,9 @@ def test_bad_arguments() -> None:
         suprema(kan, feature_square=-1)
     with pytest.raises(ValueError, match="labels"):
         loss_hessian_extremes(kan, weights, features, labels * 2)
+    with pytest.raises(ValueError, match="features must have at least one row"):
+        mean_loss_hessian_extremes(kan, weights, features[:0], [])
+    with pytest.raises(ValueError, match="number of splines"):
+        hessian_bound(3, 10**80, 0.1)
     with pytest.raises(ValueError, match="gradient"):
         self_bounding(-1, 1)

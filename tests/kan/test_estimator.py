@@ -111,6 +111,8 @@ def test_batches_of_all_records_are_full_batches():
         ({"correlation": 1.0}, "correlation"),
         ({"delta": 0.9, "batch_size": 1, "steps": 1}, "delta"),
         ({"sampling": "fixed", "epsilon": 1e5}, "epsilon"),
+        ({"sampling": "fixed", "epsilon": 1e-3}, "epsilon"),
+        ({"sampling": "fixed", "epsilon": np.nan}, "epsilon"),
     ],
 )
 def test_no_guarantee_for_bad_arguments(changes, name):

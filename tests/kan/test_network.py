@@ -191,8 +191,8 @@ def test_bad_arguments() -> None:
         kan.values(weights[0], features)
     with pytest.raises(ValueError, match=r"features must have shape \(n, 18\)"):
         kan.values(weights, inputs)
-    for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="must be finite"):
+    for bad in (np.nan, np.inf, 1j):
+        with pytest.raises(ValueError, match=r"weights (and features )?must"):
             kan.clipped_gradient_sum(np.where(weights > 1, bad, weights), features, labels, 1)
     for wrong in (labels[1:], 0 * labels):
         with pytest.raises(ValueError, match="labels must be 9 numbers -1 or 1"):
@@ -200,6 +200,10 @@ def test_bad_arguments() -> None:
     for clip in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="clip_norm"):
             kan.clipped_gradient_sum(weights, features, labels, clip)
+    for mean in (kan.loss, kan.gradient):
+        with pytest.raises(ValueError, match="features must have shape"):
+            mean(weights, kan.features(inputs[:0]), [])
+    np.testing.assert_array_equal(logistic_loss(np.array([1, 2], np.uint8)), logistic_loss([1, 2]))
     with pytest.raises(ValueError, match="inputs must have a last axis of length 3"):
         kan.features(inputs[:, :2])
     with pytest.raises(ValueError, match="points must lie in"):

@@ -36,4 +36,4 @@ _ALL = {
 
 def activation(name: str) -> Activation:
     """Give the activation "tanh" or "sigmoid"; ValueError for another name."""
-    return _ALL[one_of("activation", name, list(_ALL))]
+    return _ALL[one_of("name of the activation", name, list(_ALL))]

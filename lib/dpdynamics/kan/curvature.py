@@ -291,6 +291,8 @@ def mean_loss_hessian_extremes(
     rows = np.asarray(features, dtype=np.float64)
     coordinates = rows @ np.linalg.qr(rows.T).Q
     (n, m), k = diagonal.shape, coordinates.shape[1]
+    if n == 0:
+        raise ValueError("features must have at least one row")
 
     def applied(matrix: Array) -> Array:
         along = matrix.reshape(-1, m, k) @ coordinates.T

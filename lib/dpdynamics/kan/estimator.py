@@ -96,6 +96,7 @@ def certified_noise(
     >>> round(certified_noise(sampling="full", batch_size=250, **settings).noise_multiplier, 2)
     23.59
     """
+    epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
     samples, steps = whole("samples", samples, 1), whole("steps", steps, 1)
     size = whole("batch_size", batch_size, 1)
     if size > samples:
@@ -109,8 +110,8 @@ def certified_noise(
         noise = mu * float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
         return Guarantee(noise, "Gaussian mechanism, exact", zeroed)
     if sampling == "fixed":
-        noise = _fixed_size_noise(epsilon, delta, size, samples, steps)
-        noise /= float(independent_noise_multiplier(noise_multiplier=1.0, correlation=correlation))
+        kept = float(independent_noise_multiplier(noise_multiplier=1.0, correlation=correlation))
+        noise = _fixed_size_noise(epsilon, delta, size, samples, steps) / kept
         accountant = "exact step without replacement, Renyi composition"
         return Guarantee(noise, accountant, "replace: one record exchanged for another")
     q = size / samples
@@ -149,6 +150,10 @@ def _fixed_size_noise(
         low -= 0.5
     while excess(high) > 0:
         high += 0.5
+        if high > 50:  # the conversion at the largest order costs that much without any loss
+            raise ValueError(
+                f"epsilon is too small for orders up to {_ORDERS[-1]:g}, got {epsilon}"
+            )
     if excess(low) <= 0:
         raise ValueError("epsilon is too large to calibrate noise to")
     noise = float(np.exp(brentq(excess, low, high, xtol=1e-4)))

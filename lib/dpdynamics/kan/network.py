@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.special import expit
 
-from ..arguments import Array, finite_array, last_axis, whole
+from ..arguments import Array, finite_array, last_axis, number, whole
 from .activations import Activation, activation
 from .splines import CubicSplines
 
@@ -28,17 +28,17 @@ _BLOCK = 16384  # pre-activations at a time: the buffers stay in the cache
 
 def logistic_loss(margins: ArrayLike) -> Array:
     r"""Evaluate :math:`\ell(z) = \ln(1 + e^{-z})`, without overflow."""
-    return np.logaddexp(0, -np.asarray(margins))
+    return np.logaddexp(0, -_reals("margins", margins))
 
 
 def logistic_slope(margins: ArrayLike) -> Array:
     r"""Evaluate :math:`\ell'(z) = -1/(1 + e^z)`."""
-    return -expit(-np.asarray(margins))
+    return -expit(-_reals("margins", margins))
 
 
 def logistic_curvature(margins: ArrayLike) -> Array:
     r"""Evaluate :math:`\ell''(z) = 1/((1 + e^z)(1 + e^{-z}))`."""
-    z = np.asarray(margins)
+    z = _reals("margins", margins)
     return expit(z) * expit(-z)
 
 
@@ -216,7 +216,7 @@ class TwoLayerKAN:
             If the shape is wrong or an input lies outside [-1, 1].
         """
         x = last_axis("inputs", finite_array("inputs", inputs, ndim=2), self.dimension)
-        rows = self.basis(x).reshape(len(x), -1) / math.sqrt(self.dimension)
+        rows = self.basis(x).reshape(len(x), self.shape[1] * self.shape[2]) / math.sqrt(x.shape[1])
         return rows.astype(self.dtype, copy=False)
 
     def values(self, weights: ArrayLike, features: Array) -> Array:
@@ -237,13 +237,14 @@ class TwoLayerKAN:
 
     def loss(self, weights: ArrayLike, features: Array, labels: ArrayLike) -> float:
         """Evaluate the mean logistic loss."""
-        rows = self._rows(features)
+        rows = self._rows(features, least=1)
         margins = self.checked_labels(labels, len(rows)) * self._sweep(weights, rows)[0]
         return float(logistic_loss(margins).mean(dtype=np.float64))
 
     def gradient(self, weights: ArrayLike, features: Array, labels: ArrayLike) -> Array:
         """Differentiate the mean logistic loss, (m, d, p)."""
-        return self.clipped_gradient_sum(weights, features, labels).total / len(features)
+        rows = self._rows(features, least=1)
+        return self.clipped_gradient_sum(weights, rows, labels).total / len(rows)
 
     def clipped_gradient_sum(
         self,
@@ -269,7 +270,7 @@ class TwoLayerKAN:
         ClippedGradient
             :math:`\sum_ig_i\min(1, C/|g_i|)`, the norms :math:`|g_i|` and the margins.
         """
-        if not clip_norm > 0:
+        if not number("clip_norm", clip_norm) > 0:
             raise ValueError(f"clip_norm must lie in (0, inf], got {clip_norm}")
         rows = self._rows(features)
         y = self.checked_labels(labels, len(rows))
@@ -291,22 +292,23 @@ class TwoLayerKAN:
 
     def checked_labels(self, labels: ArrayLike, count: int) -> Array:
         """Return `labels` in the precision of the network if they are `count` numbers -1 or 1."""
-        y = np.asarray(labels, dtype=self.dtype)
+        y = _reals("labels", labels, self.dtype)
         if y.shape != (count,) or not np.all(np.abs(y) == 1):
             raise ValueError(f"labels must be {count} numbers -1 or 1")
         return y
 
     def _matrix(self, weights: ArrayLike) -> Array:
-        matrix = np.asarray(weights, dtype=self.dtype)
+        matrix = _reals("weights", weights, self.dtype)
         if matrix.shape != self.shape:
             raise ValueError(f"weights must have shape {self.shape}, got {matrix.shape}")
         return matrix.reshape(self.width, -1)
 
-    def _rows(self, features: ArrayLike) -> Array:
-        rows = np.asarray(features, dtype=self.dtype)
-        if rows.ndim != 2 or rows.shape[1] != self.dimension * self.splines:
+    def _rows(self, features: ArrayLike, least: int = 0) -> Array:
+        rows = _reals("features", features, self.dtype)
+        length = self.dimension * self.splines
+        if rows.ndim != 2 or rows.shape[1] != length or len(rows) < least:
             raise ValueError(
-                f"features must have shape (n, {self.dimension * self.splines}), got {rows.shape}"
+                f"features must have shape (n, {length}), n >= {least}, got {rows.shape}"
             )
         return rows
 
@@ -360,3 +362,10 @@ class TwoLayerKAN:
             bend[:] = cell * ((self.sigma.polynomial[1] - 2 * u) * slope * rate + cell * second)
         np.multiply(slope, cell, out=u)
         return sums
+
+
+def _reals(name: str, value: ArrayLike, dtype: DTypeLike = None) -> Array:
+    """Return real or infinite numbers in `dtype`; by default single stays single, not so others."""
+    reals = finite_array(name, value, infinite=True)
+    single = dtype is None and np.asarray(value).dtype == np.float32
+    return reals.astype(np.float32 if single else dtype or np.float64, copy=False)

@@ -62,6 +62,8 @@ def spline_bounds(size: int, clamped: bool = False) -> SplineBounds:
     True
     """
     p = whole("size", size, minimum=4)
+    if p > 1e50:
+        raise ValueError(f"size, the number of splines, must be at most 1e50, got {size}")
     rate = (p - 3) / 2
     if clamped:
         ends = (12.0, 216.0) if p == 4 else (9.0, 126.0)
