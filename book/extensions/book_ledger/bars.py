@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from docutils import nodes
 
-from .evidence import VERDICTS
 from .ledger import Ledger
 from .markup import SYMBOLS, tag, verdict_class
 
@@ -17,11 +16,11 @@ def verdict_bars(ledger: Ledger) -> nodes.Node:
     lines.append(("All papers", None))
     lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
     rows = [_verdict_bar(ledger, name, key) for name, key in lines if ledger.count(source=key)]
-    return tag("div", *rows, _legend(), class_="evidence-verdicts")
+    return tag("div", *rows, _legend(ledger), class_="evidence-verdicts")
 
 
 def _verdict_bar(ledger: Ledger, name: str, key: str | None) -> nodes.Node:
-    counts = [(v, ledger.count(v, key)) for v in VERDICTS if ledger.count(v, key)]
+    counts = [(v, ledger.count(v, key)) for v in ledger.verdicts if ledger.count(v, key)]
     total = ledger.count(source=key)
     words = ", ".join(f"{number} {verdict}" for verdict, number in counts)
     parts = [
@@ -38,10 +37,10 @@ def _verdict_bar(ledger: Ledger, name: str, key: str | None) -> nodes.Node:
     return tag("div", tag("p", f"{name}, {total}", aria_hidden="true"), bar)
 
 
-def _legend() -> nodes.Node:
+def _legend(ledger: Ledger) -> nodes.Node:
     items = (
         tag("li", tag("span", SYMBOLS[v], class_=verdict_class(v), aria_hidden="true"), f" {v}")
-        for v in VERDICTS
+        for v in ledger.verdicts
     )
     return tag("ul", *items, class_="evidence-legend", aria_label="Verdicts and their symbols")
 

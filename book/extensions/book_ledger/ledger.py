@@ -92,6 +92,12 @@ class Ledger:
         """Number of claims with a verdict (all if None), of one source (all papers if None)."""
         return sum(verdict in (None, row.verdict) for row in self.of(source))
 
+    @cached_property
+    def verdicts(self) -> tuple[str, ...]:
+        """The words that tables count: all that settle a claim, and others where they occur."""
+        found = {row.verdict for row in self.rows.values()}
+        return tuple(v for v in evidence.VERDICTS if v in SETTLED or v in found)
+
     def coverage(self, source: str | None = None) -> tuple[int, int]:
         """Terms of decided statements that are exercised, and all of them; as in :meth:`count`."""
         found = [row.decision.coverage for row in self.of(source) if row.decision]

@@ -15,7 +15,6 @@ from dpdynamics.verification.rendering import substitute
 
 from .bars import count_bars, verdict_bars
 from .boxes import LedgerDirective, claim_link
-from .evidence import SETTLED, VERDICTS
 from .ledger import Row
 from .markup import badge, figure, joined, link, tag
 from .summary import MARGINS, TIGHTNESS, Bound, Summary, binned, least_margin
@@ -54,12 +53,15 @@ class EvidenceDirective(LedgerDirective):
             ("All papers", None)
         ]
         lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
-        shown = [v for v in VERDICTS if v in SETTLED or any(ledger.count(v, k) for _, k in lines)]
         rows = (
-            [name, *(str(ledger.count(v, key)) for v in shown), str(ledger.count(source=key))]
+            [
+                name,
+                *(str(ledger.count(v, key)) for v in ledger.verdicts),
+                str(ledger.count(source=key)),
+            ]
             for name, key in lines
         )
-        heads = ["Source", *(badge(verdict) for verdict in shown), "all"]
+        heads = ["Source", *(badge(verdict) for verdict in ledger.verdicts), "all"]
         table = _table("Claims by source and verdict", heads, rows)
         return tag("div", verdict_bars(ledger), table)
 

@@ -12,7 +12,7 @@ from dpdynamics.verification.rendering import covered, statements, substitute
 from dpdynamics.verification.words import ASSUMED
 
 from .boxes import GRADES, LedgerDirective, claim_link
-from .evidence import VERDICTS, Record
+from .evidence import Record
 from .inventory import KINDS
 from .ledger import Ledger, Row
 from .markup import (
@@ -85,7 +85,8 @@ class TableDirective(LedgerDirective):
         lines = [self._count_line(p.cited, p.title, p.key) for p in papers]
         own = [s for s in self.ledger.inventory.sources.values() if s.own]
         heads = (
-            tag("th", badge(verdict), scope="col", class_="ledger-number") for verdict in VERDICTS
+            tag("th", badge(verdict), scope="col", class_="ledger-number")
+            for verdict in self.ledger.verdicts
         )
         return tag(
             "table",
@@ -101,7 +102,7 @@ class TableDirective(LedgerDirective):
 
     def _count_line(self, name: str, title: str, paper: str | None) -> nodes.Node:
         cells = []
-        for verdict in VERDICTS:
+        for verdict in self.ledger.verdicts:
             number = self.ledger.count(verdict, paper)
             shown: nodes.Node | str = str(number) if number else "0"
             if number:
@@ -125,7 +126,7 @@ class TableDirective(LedgerDirective):
                     class_=verdict_class(v),
                     style=f"flex-grow:{self.ledger.count(v, paper)}",
                 )
-                for v in VERDICTS
+                for v in self.ledger.verdicts
                 if self.ledger.count(v, paper)
             ),
             class_="ledger-bar",
@@ -142,7 +143,9 @@ class TableDirective(LedgerDirective):
                 *((s.key, s.cited) for s in inventory.sources.values()),
             ],
             "kind": [(kind, kind) for kind in KINDS],
-            "verdict": [(verdict, f"{SYMBOLS[verdict]} {verdict}") for verdict in VERDICTS],
+            "verdict": [
+                (verdict, f"{SYMBOLS[verdict]} {verdict}") for verdict in self.ledger.verdicts
+            ],
             "errata": [*((grade, grade) for grade in GRADES), ("none", "no erratum")],
             "statement": [("paper", "of the paper"), ("rebuilt", "rebuilt by us")],
             "chapter": [(c.key, c.title) for c in inventory.chapters.values() if c.owns],
