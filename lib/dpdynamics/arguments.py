@@ -146,14 +146,20 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
+def integers(name: str, value: ArrayLike) -> NDArray:
+    """Return `value` as a vector of integers, which may be empty."""
+    if finite_array(name, value).ndim == 1:
+        array = np.asarray(value)
+        if not array.size or (array.dtype.kind in "iu" and array.max() <= np.iinfo(int).max):
+            return array.astype(int)
+    raise ValueError(f"{name} must be a vector of integers")
+
+
 def checkpoint_steps(checkpoints: ArrayLike | None, steps: int, minimum: int = 1) -> NDArray:
     """Return `minimum` or more increasing steps in 0..steps; all of them for None."""
-    marks = np.arange(steps + 1) if checkpoints is None else np.asarray(checkpoints)
-    if marks.size == 0:
-        marks = np.arange(0)
-    if marks.ndim != 1 or not np.issubdtype(marks.dtype, np.integer) or marks.size < minimum:
-        least = "" if minimum == 0 else f", at least {minimum}"
-        raise ValueError(f"checkpoints must be a vector of integers{least}")
+    marks = np.arange(steps + 1) if checkpoints is None else integers("checkpoints", checkpoints)
+    if marks.size < minimum:
+        raise ValueError(f"checkpoints must be a vector of integers, at least {minimum}")
     if np.any(np.diff(marks) <= 0) or np.any((marks < 0) | (marks > steps)):
         raise ValueError(f"checkpoints must increase within 0..{steps}")
     return marks

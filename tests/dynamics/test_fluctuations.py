@@ -70,3 +70,11 @@ def test_bad_input(make_problem):
         backward_quadratics(problem, 0.5, 0.1, np.ones(5), np.ones(6), [0.0, 0.5])
     with pytest.raises(ValueError, match="time"):
         fluctuations(problem, x0, 0.5, 0.1, np.ones(6), np.ones(6), 0.0)
+
+
+@pytest.mark.parametrize("change", [{"time": 1e90}, {"schedule": 1e90}, {"noise_scale": 1e90}])
+def test_far_numbers_neither_hang_nor_give_nan(make_problem, change):
+    problem, x0 = make_problem(d=2)
+    good = {"schedule": 0.5, "noise_scale": 0.5, "h": x0, "u": x0, "time": 1.0}
+    with pytest.raises(ValueError, match=next(iter(change))):
+        fluctuations(problem, x0, **good | change)

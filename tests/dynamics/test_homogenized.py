@@ -226,7 +226,7 @@ def test_an_overflowing_risk_is_refused(schedule):
         ("x0", {"x0": [1.0]}),
         ("x0", {"x0": [1.0, np.nan]}),
         ("schedule", {"schedule": "fast"}),
-        ("value", {"schedule": -0.1}),
+        ("schedule", {"schedule": -0.1}),
         ("noise_scale", {"noise_scale": -1.0}),
         ("times", {"times": [-1.0]}),
         ("times", {"times": 1.0}),

@@ -118,6 +118,11 @@ def test_transitions_compose(d, m, first, second):
     assert np.linalg.eigvalsh(whole.covariance)[0] >= -1e-9 * np.abs(whole.covariance).max()
 
 
+def after(steps, scale=1.0):
+    """Moments after numbers of steps."""
+    return linear_recursion_moments(scale * A, B, np.eye(3), B, np.eye(3), steps)
+
+
 @pytest.mark.parametrize(
     ("name", "call"),
     [
@@ -131,6 +136,8 @@ def test_transitions_compose(d, m, first, second):
         ("A must have eigenvalues", lambda: stationary_moments(-A, B, S)),
         ("steps", lambda: linear_recursion_moments(A, B, np.eye(3), B, np.eye(3), [1.5])),
         ("steps", lambda: linear_recursion_moments(A, B, np.eye(3), B, np.eye(3), [-1])),
+        ("steps", lambda: after(np.array([3, 1], dtype=np.uint64))),
+        ("A, F", lambda: after([1, 3], scale=1e60)),
         ("steps", lambda: linear_recursion(3 * A, B, np.eye(3)).power(10_000)),
         ("g", lambda: linear_recursion(A, B[:1], np.eye(3))),
         ("C", lambda: linear_recursion(A, B, A)),

@@ -104,6 +104,10 @@ def test_divergence_is_reported():
         ("b must", lambda p: conditional_law([[1.0]], [1.0, 2.0], [0.0], [0.1], 1.0, 0.0)),
         ("x0", lambda p: conditional_law([[1.0]], [1.0], [0.0, 0.0], [0.1], 1.0, 0.0)),
         ("learning_rates", lambda p: conditional_law([[1.0]], [1.0], [0.0], [0.1] * 2, 1.0, 0.0)),
+        (
+            "learning_rates",
+            lambda p: conditional_law([[1e60], [1e60]], [1.0, 1.0], [0.0], [1e99] * 2, 1.0, 0.0),
+        ),
         ("ridge", lambda p: conditional_law([[1.0]], [1.0], [0.0], [0.1], 1.0, -1.0)),
     ],
 )

@@ -143,3 +143,13 @@ def test_bad_records() -> None:
         release.pairwise_divergence(*RECORDS, 1.0)
     with pytest.raises(ValueError, match="b must"):
         release.pairwise_divergence(RECORDS[0], np.ones(3), 2.0)
+    with pytest.raises(ValueError, match="a must be smaller"):
+        release.pairwise_divergence(1e60 * RECORDS[0], RECORDS[1], 2.0)
+    with pytest.raises(ValueError, match="order"):
+        release.pairwise_divergence(*RECORDS, np.nan)
+    with pytest.raises(ValueError, match="b must"):
+        release.law(RECORDS[0][0], np.nan)
+    with pytest.raises(ValueError, match="other_a"):
+        release.divergence(RECORDS[0][0], 1.0, [np.nan] * D, 1.0, 2.0)
+    with pytest.raises(ValueError, match="other_b"):
+        release.divergence(RECORDS[0][0], 1.0, RECORDS[0][0], np.nan, 2.0)

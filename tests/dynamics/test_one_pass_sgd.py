@@ -191,3 +191,8 @@ def test_bad_input(simulate, change, word):
     given = {"step_sizes": [0.1], "noise_scales": [0.1], "replicates": 2} | SETTING
     with pytest.raises(ValueError, match=word):
         simulate(BLOCKS, rng=np.random.default_rng(0), **given | change)
+
+
+def test_shapes_that_broadcast_by_accident_are_refused():
+    with pytest.raises(ValueError, match="features"):
+        one_pass_step(np.ones(3), np.ones(1), 1.0, 0.7, 1.0)

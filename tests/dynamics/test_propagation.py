@@ -226,3 +226,8 @@ def test_bad_arguments_are_named(name, change):
 def test_too_short_a_reach_is_noticed():
     with pytest.raises(ArithmeticError, match="reach"):
         one_pass_law([1.0, 1.0], [0, 0], [0.1, 0.1], [1.0, 1.0], clip_norm=1.0, reach=1.0)
+
+
+def test_a_noise_that_is_lost_to_rounding_is_refused():
+    with pytest.raises(ArithmeticError, match="start"):
+        one_pass_law([1.0], [1.0], [0.1], [0.1], clip_norm=1.0, start=1e13)

@@ -383,3 +383,19 @@ def test_coarsening_adds_increments_and_refuses_a_remainder():
     np.testing.assert_allclose(coarsen(fine, 3), [fine[:3].sum(0), fine[3:].sum(0)])
     with pytest.raises(ValueError, match="factor"):
         coarsen(fine, 4)
+
+
+def test_moments_of_small_integers_do_not_wrap():
+    np.testing.assert_array_equal(first_two_moments(np.array([[100]], np.int8)), [[100], [10_000]])
+
+
+def test_a_run_without_end_is_refused():
+    with pytest.raises(ValueError, match="max_step"):
+        euler_maruyama(
+            lambda t, x: x,
+            lambda t, x: x,
+            np.ones((1, 1)),
+            [0.0, 1.0],
+            rng=np.random.default_rng(0),
+            max_step=1e-90,
+        )

@@ -126,3 +126,10 @@ def test_bad_schedules_are_named():
         InverseTimeDecay(1.0, 0.0)
     with pytest.raises(ValueError, match="scale"):
         InverseTimeDecay(-1.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["clip_constant", "aspect_ratio", "rho", "label_variance"])
+@pytest.mark.parametrize("value", ["abc", None, np.nan, [[1.0], [1.0, 2.0]], -1.0, 1e300])
+def test_bad_settings_of_a_released_risk_are_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        released_risk(0.5, PolynomialDecay(4.0, 0.0), **settings() | {name: value})

@@ -43,7 +43,7 @@ def test_a_number_is_a_constant_schedule_and_a_schedule_is_itself():
     ("name", "build"),
     [
         ("value", lambda: Constant(-1.0)),
-        ("value", lambda: as_schedule(np.nan)),
+        ("schedule", lambda: as_schedule(np.nan)),
         ("schedule", lambda: as_schedule("fast")),
         ("schedule", lambda: as_schedule([0.1])),
         ("initial", lambda: ExponentialDecay(np.inf, 1.0)),

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, finite_array, nonnegative_array, whole
+from dpdynamics.arguments import Array, nonnegative_array, whole
 from dpdynamics.problems import PassSchedule
 
-from .clipping import factors
+from .clipping import factors, positive_or_inf
 from .sde import time_grid
 from .spectra import RiskModes, SpectralBlocks
 
@@ -101,15 +101,10 @@ def clipped_risk(
     ----------
     Claim bombari2025.prop4.3.
     """
-    shape = np.broadcast(np.asarray(descent), np.asarray(sampling), np.asarray(initial_risk))
-    one = np.ones((1, *shape.shape))
-    modes = RiskModes(
-        one * nonnegative_array("descent", descent),
-        one * nonnegative_array("sampling", sampling),
-        one,
-        one,
-        one * nonnegative_array("initial_risk", initial_risk),
-    )
+    rates, loads = nonnegative_array("descent", descent), nonnegative_array("sampling", sampling)
+    start = nonnegative_array("initial_risk", initial_risk)
+    one = np.ones((1, *np.broadcast_shapes(rates.shape, loads.shape, start.shape)))
+    modes = RiskModes(one * rates, one * loads, one, one, one * start)
     return coupled_risk(
         modes,
         schedule,
@@ -284,11 +279,8 @@ def hyperparameters(
     clip_constant: ArrayLike, aspect_ratio: ArrayLike, rho: ArrayLike
 ) -> tuple[Array, Array, Array]:
     r"""Return c, :math:`\gamma` and :math:`c^2/\rho`, 0 for infinite :math:`\rho`."""
-    clip = finite_array("clip_constant", clip_constant, infinite=True)
-    privacy = finite_array("rho", rho, infinite=True)
-    for name, value in (("clip_constant", clip), ("rho", privacy)):
-        if np.any(value <= 0):
-            raise ValueError(f"{name} must lie in (0, inf], got a minimum of {value.min()}")
+    clip = positive_or_inf("clip_constant", clip_constant)
+    privacy = positive_or_inf("rho", rho)
     if np.any(np.isinf(clip) & np.isfinite(privacy)):
         raise ValueError("clip_constant must be finite unless rho is inf")
     clip, privacy = np.broadcast_arrays(clip, privacy)

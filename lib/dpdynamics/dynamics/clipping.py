@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, factorial
 
-from dpdynamics.arguments import Array, finite_array
+from dpdynamics.arguments import Array, finite_array, positive_array
 
 _ORDER = np.arange(6)
 _SERIES = (
@@ -61,6 +61,13 @@ def clipping_factors(ratio: ArrayLike) -> ClippingFactors:
     if np.any(ratio < 0):
         raise ValueError(f"ratio must be nonnegative, got a minimum of {ratio.min()}")
     return factors(ratio)
+
+
+def positive_or_inf(name: str, value: ArrayLike) -> Array:
+    """Return `value` as a float array of positive entries, which may be inf."""
+    array = finite_array(name, value, infinite=True)
+    positive_array(name, array[array != np.inf])
+    return array
 
 
 def factors(ratio: Array) -> ClippingFactors:

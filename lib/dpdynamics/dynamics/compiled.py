@@ -18,6 +18,8 @@ from dpdynamics.arguments import finite_array, nonnegative_array
 
 from .sde import Ensemble, first_two_moments, time_grid
 
+_LARGEST = 1e19  # its square is finite in single precision
+
 
 def ornstein_uhlenbeck_moments(
     x0: ArrayLike,
@@ -58,7 +60,7 @@ def ornstein_uhlenbeck_moments(
     ----------
     Kloeden and Platen, Numerical Solution of Stochastic Differential Equations (1992), 14.1.
     """
-    x = finite_array("x0", x0, ndim=2).astype(np.float32)
+    x = finite_array("x0", x0, ndim=2, largest=_LARGEST).astype(np.float32)
     if x.size == 0:
         raise ValueError(f"x0 must not be empty, got shape {x.shape}")
     a = np.broadcast_to(finite_array("rate", rate), x.shape[1:])
@@ -68,11 +70,15 @@ def ornstein_uhlenbeck_moments(
     done = 0
     values = [first_two_moments(x)]
     for begin, h, pieces in grid:
-        keep, kick = (1 - h * a).astype(np.float32), (sqrt(h) * s).astype(np.float32)
+        with np.errstate(over="ignore"):
+            keep, kick = (1 - h * a).astype(np.float32), (sqrt(h) * s).astype(np.float32)
         advance(x, keys, keep, kick, done, pieces)
         done += pieces
-        if not np.isfinite(x).all():
-            raise ValueError(f"rate: a state is not finite at time {begin + h * pieces:.6g}")
+        if not np.abs(x).max() <= _LARGEST:
+            raise ValueError(
+                f"rate, diffusion: a state is not finite at time {begin + h * pieces:.6g}, or its "
+                "square is not"
+            )
         values.append(first_two_moments(x))
     return Ensemble(finite_array("times", times), np.stack(values), x)
 

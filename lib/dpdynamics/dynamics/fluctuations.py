@@ -4,6 +4,7 @@ A quadratic of the diffusion, seen from an earlier time, is a quadratic again. I
 the way says how much each step adds to the variance at the end.
 """
 
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +64,8 @@ def backward_quadratics(
     Raises
     ------
     ValueError
-        If a shape or a range is violated.
+        If a shape or a range is violated, the time is too long to be integrated, or a number
+        leaves the floating-point range.
 
     References
     ----------
@@ -76,6 +78,8 @@ def backward_quadratics(
         raise ValueError("times must be at least two and increasing")
 
     def slope(elapsed: float, y: Array) -> Array:
+        if next(calls) > 100_000:
+            raise ValueError("times, schedule, h, u: the way back takes too many steps")
         gamma, h, u = gammas(t[-1] - elapsed), y[:d], y[d : 2 * d]
         trace = lam @ h
         dh = -2 * gamma * problem.curvature * h + gamma**2 / d * trace * lam
@@ -85,7 +89,14 @@ def backward_quadratics(
 
     end = np.concatenate([vector("h", h, d), vector("u", u, d), [0.0]])
     span, when = (0.0, t[-1] - t[0]), t[-1] - t[::-1]
-    y = integrate.solve_ivp(slope, span, end, t_eval=when, rtol=1e-9, atol=1e-11).y.T[::-1]
+    calls, clock = count(), gammas.integral(t[[0, -1]])
+    if problem.curvature.max() * (clock[1] - clock[0]) > 2e4:
+        raise ValueError("times, schedule: the time from the first to the last is too long")
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = integrate.solve_ivp(slope, span, end, t_eval=when, rtol=1e-9, atol=1e-11)
+    if not (found.success and np.isfinite(found.y).all()):
+        raise ValueError("schedule, noise_scale: the quadratics grow beyond floating point")
+    y = found.y.T[::-1]
     return Backward(y[:, :d], y[:, d : 2 * d], y[:, -1])
 
 
@@ -118,7 +129,8 @@ def fluctuations(
     Raises
     ------
     ValueError
-        If a shape or a range is violated.
+        If a shape or a range is violated, the time is too long to be integrated, or a number
+        leaves the floating-point range.
 
     References
     ----------
@@ -130,11 +142,15 @@ def fluctuations(
     iterate = law(problem, x0, schedule, noise_scale, t)
     mean = iterate.mean - problem.truth
     second = mean**2 + iterate.variance
-    squared_gradient = H**2 * second + 2 * H * U * mean + U**2
-    B = (H * second + U * mean) @ problem.eigenvalues
-    twice_risk = second @ problem.eigenvalues + problem.label_variance
-    length = gamma * (H @ problem.eigenvalues) / problem.dimension * twice_risk
-    own = twice_risk * (squared_gradient @ problem.eigenvalues)
-    own += noise_scale**2 * squared_gradient.sum(axis=1)
-    parts = (own, B**2, -2 * length * B + length**2 / 2)
-    return Fluctuations(*(float(integrate.simpson(gamma**2 * part, x=t)) for part in parts))
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared_gradient = H**2 * second + 2 * H * U * mean + U**2
+        B = (H * second + U * mean) @ problem.eigenvalues
+        twice_risk = second @ problem.eigenvalues + problem.label_variance
+        length = gamma * (H @ problem.eigenvalues) / problem.dimension * twice_risk
+        own = twice_risk * (squared_gradient @ problem.eigenvalues)
+        own += noise_scale**2 * squared_gradient.sum(axis=1)
+        parts = (own, B**2, -2 * length * B + length**2 / 2)
+        found = [float(integrate.simpson(gamma**2 * part, x=t)) for part in parts]
+    if not np.isfinite(found).all():
+        raise ValueError("x0, schedule, noise_scale, h, u: a part leaves the floating-point range")
+    return Fluctuations(*found)

@@ -13,7 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from dpdynamics.arguments import Array, nonnegative, positive, whole
+from dpdynamics.arguments import (
+    Array,
+    finite_array,
+    nonnegative,
+    nonnegative_array,
+    positive,
+    whole,
+)
 
 _POWERS = [(i, j) for j in range(3) for i in range(5 - 2 * j)]
 
@@ -48,9 +55,10 @@ def _summary(expectations: Array, label_variance: float) -> IsotropicMoments:
     m = dict(zip(_POWERS, expectations.tolist(), strict=True))
     y, square, off = m[1, 0], m[2, 0], m[0, 1] - m[2, 0]
     variance = square - y**2
-    if not (np.isfinite(expectations).all() and variance > 0):
+    if not (np.isfinite(expectations).all() and variance**1.5 > 0):
         raise ValueError(
-            "learning_rate is so large that the moments leave the floating-point range"
+            "learning_rate, noise_scale, label_variance, start, rank_one, time or steps: "
+            "the moments leave the floating-point range"
         )
     return IsotropicMoments(
         mean=y,
@@ -109,15 +117,16 @@ def _generator(d: int, gamma: float, sigma: float, zeta2: float, rank_one: float
 def _checked(
     dimension: int, learning_rate: float, noise_scale: float, label_variance: float, start: float
 ) -> tuple[int, float, float, float, Array]:
-    if not (start or noise_scale or label_variance):
-        raise ValueError("start must not be 0 when there is no noise: nothing would move")
-    return (
+    checked = (
         whole("dimension", dimension, 2),
         positive("learning_rate", learning_rate),
         nonnegative("noise_scale", noise_scale),
         nonnegative("label_variance", label_variance),
-        _monomials(start, start**2),
     )
+    start = float(finite_array("start", start, ndim=0, largest=1e75))  # its fourth power is taken
+    if not (start or noise_scale or label_variance):
+        raise ValueError("start must not be 0 when there is no noise: nothing would move")
+    return *checked, _monomials(start, start**2)
 
 
 def isotropic_sgd(
@@ -161,11 +170,11 @@ def isotropic_sgd(
     d, gamma, sigma, zeta2, first = _checked(
         dimension, learning_rate, noise_scale, label_variance, start
     )
-    sizes = tuple(nonnegative("lengths", r) for r in lengths)
+    sizes = tuple(nonnegative_array("lengths", lengths, ndim=1).tolist())
     if not sizes or abs(np.mean(np.square(sizes)) - 1) > 1e-9:
         raise ValueError(f"lengths must have mean square 1, got {lengths}")
-    step = _step(d, gamma, sigma, zeta2, sizes)
     with np.errstate(over="ignore", invalid="ignore"):  # _summary refuses what is not finite
+        step = _step(d, gamma, sigma, zeta2, sizes)
         last = np.linalg.matrix_power(step, whole("steps", steps, 1)) @ first
     return _summary(last, zeta2)
 
@@ -211,5 +220,6 @@ def isotropic_hsgd(
         dimension, learning_rate, noise_scale, label_variance, start
     )
     generator = _generator(d, gamma, sigma, zeta2, nonnegative("rank_one", rank_one))
-    last = linalg.expm(positive("time", time) * generator) @ first
+    with np.errstate(over="ignore", invalid="ignore"):  # _summary refuses what is not finite
+        last = linalg.expm(positive("time", time) * generator) @ first
     return _summary(last, zeta2)

@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
-from dpdynamics.arguments import Array, finite_array, nonnegative_array, positive, whole
+from dpdynamics.arguments import (
+    Array,
+    finite_array,
+    integers,
+    nonnegative_array,
+    positive,
+    vector,
+    whole,
+)
 
 from .collocation import ChebyshevGrid
 
@@ -141,12 +149,9 @@ def chain_expectation(
     ----------
     Claim anon2025.def3.1 (the side of the optimiser).
     """
-    marks = np.asarray(steps)
-    if marks.ndim != 1 or marks.size == 0 or not np.issubdtype(marks.dtype, np.integer):
-        raise ValueError("steps must be a vector of integers")
-    gaps = np.diff(marks, prepend=0)
-    if np.any(gaps < 0):
-        raise ValueError("steps must be nonnegative and must not decrease")
+    gaps = np.diff(integers("steps", steps), prepend=0)
+    if gaps.size == 0 or np.any(gaps < 0):
+        raise ValueError("steps must not be empty, must be nonnegative and must not decrease")
 
     def propagators(grid: ChebyshevGrid, points: Array) -> list[Array]:
         targets, weights = _jumps(kernel, points)
@@ -185,7 +190,7 @@ def gaussian_kernel(
     """
     z, weights = np.polynomial.hermite_e.hermegauss(whole("quadrature", quadrature, minimum=1))
     weights = weights / weights.sum()
-    if not callable(scale) and scale == 0:
+    if not callable(scale) and finite_array("scale", scale, ndim=0) == 0:
         z, weights = np.zeros(1), np.ones(1)
 
     def kernel(x: Array) -> tuple[Array, Array]:
@@ -210,13 +215,13 @@ def _solved(
 ) -> Expectations:
     """Propagate g on the interval and on a shorter one; compare."""
     starts = finite_array("x", x, ndim=1)
-    low, high = map(float, interval)
+    low, high = vector("interval", interval, 2).tolist()
     nodes, tolerance = whole("nodes", nodes, minimum=8), positive("tolerance", tolerance)
-    if not -np.inf < low < high < np.inf:
-        raise ValueError(f"interval must be finite and increase, got {interval}")
+    if not low < high:
+        raise ValueError(f"interval must increase, got {interval}")
     margin = (high - low) / 20
     if starts.size == 0 or starts.min() <= low + margin or starts.max() >= high - margin:
-        raise ValueError(f"x must lie within ({low + margin}, {high - margin})")
+        raise ValueError(f"x must lie within ({low + margin}, {high - margin}) in interval")
     both = []
     with np.errstate(over="ignore", invalid="ignore"):  # too few nodes; found out below
         for a, b in ((low, high), (low + margin, high - margin)):

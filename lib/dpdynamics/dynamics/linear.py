@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm, solve, solve_continuous_lyapunov, solve_discrete_lyapunov
 
-from dpdynamics.arguments import Array, finite_array, nonnegative, nonnegative_array, whole
+from dpdynamics.arguments import (
+    SMALLEST,
+    Array,
+    finite_array,
+    integers,
+    nonnegative,
+    nonnegative_array,
+    whole,
+)
 
 
 class Moments(NamedTuple):
@@ -47,15 +55,20 @@ class Transition(NamedTuple):
                 result = result.then(square) if steps & 1 else result
                 steps >>= 1
                 square = square.then(square) if steps else square
-        if not all(np.all(np.isfinite(part)) for part in result):
-            raise ValueError("steps: the moments grow beyond floating point")
+        _check_finite(result)
         return result
 
     def moments(self, mean: ArrayLike, covariance: ArrayLike) -> Moments:
         """Carry the moments (d,), (d, d) of x over to the later state."""
-        now = _initial(mean, covariance, self.shift.size)
-        carried = self.matrix @ now.covariance @ self.matrix.T + self.covariance
-        return Moments(self.matrix @ now.mean + self.shift, (carried + carried.T) / 2)
+        return self.carry(*_initial(mean, covariance, self.shift.size))
+
+    def carry(self, mean: Array, covariance: Array) -> Moments:
+        """Carry moments that are known to be valid, as `moments` does."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            carried = self.matrix @ covariance @ self.matrix.T + self.covariance
+            later = Moments(self.matrix @ mean + self.shift, (carried + carried.T) / 2)
+        _check_finite(later)
+        return later
 
     def stationary(self) -> Moments:
         """Return the moments that repetition leaves unchanged.
@@ -206,10 +219,7 @@ def linear_recursion_moments(
     ValueError
         As in `linear_recursion`, or if `steps` are not as stated.
     """
-    step, marks = linear_recursion(F, g, C), np.asarray(steps)
-    if marks.ndim != 1 or not np.issubdtype(marks.dtype, np.integer):
-        raise ValueError("steps must be a vector of integers")
-    gaps = np.diff(marks, prepend=0)
+    step, gaps = linear_recursion(F, g, C), np.diff(integers("steps", steps), prepend=0)
     if np.any(gaps < 0):
         raise ValueError("steps must be nonnegative and must not decrease")
     known = {gap: step.power(gap) for gap in set(gaps.tolist())}
@@ -234,7 +244,7 @@ def stationary_moments(A: ArrayLike, b: ArrayLike, S: ArrayLike) -> Moments:
     """
     A, b, noise = _equation(A, b, S)
     abscissa = np.linalg.eigvals(A).real.max()
-    if abscissa >= 0:
+    if abscissa >= -SMALLEST:
         raise ValueError(f"A must have eigenvalues of negative real part, got {abscissa}")
     covariance = solve_continuous_lyapunov(A, -noise)
     return Moments(solve(A, -b), (covariance + covariance.T) / 2)
@@ -246,9 +256,14 @@ def _along(transitions: list[Transition], mean: ArrayLike, covariance: ArrayLike
     now = _initial(mean, covariance, transitions[0].shift.size)
     path = []
     for transition in transitions:
-        now = transition.moments(*now)
+        now = transition.carry(*now)
         path.append(now)
     return Moments(*map(np.stack, zip(*path, strict=True)))
+
+
+def _check_finite(parts: tuple[Array, ...]) -> None:
+    if not all(np.all(np.isfinite(part)) for part in parts):
+        raise ValueError("A, F, time, times or steps: the moments grow beyond floating point")
 
 
 def _initial(mean: ArrayLike, covariance: ArrayLike, dimension: int) -> Moments:

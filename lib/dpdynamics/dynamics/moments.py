@@ -99,7 +99,7 @@ def conditional_law(
     Raises
     ------
     ValueError
-        If a shape or a range is violated.
+        If a shape or a range is violated, or the law exceeds the range of floating point.
 
     References
     ----------
@@ -116,14 +116,17 @@ def conditional_law(
 
     upper = np.zeros((dimension, dimension), order="F")
     diagonal = np.einsum("ii->i", upper)
-    for a_k, b_k, eta in zip(a, b, rates, strict=True):
-        shrink = 1 - eta * delta
-        mean = shrink * mean - eta * (a_k @ mean - b_k) * a_k
-        image = dsymv(1.0, upper, a_k)
-        update = eta**2 / 2 * (a_k @ image) * a_k - shrink * eta * image
-        upper *= shrink**2
-        upper = dsyr2(1.0, a_k, update, a=upper, overwrite_a=True)
-        diagonal += (eta * sigma) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        for a_k, b_k, eta in zip(a, b, rates, strict=True):
+            shrink = 1 - eta * delta
+            mean = shrink * mean - eta * (a_k @ mean - b_k) * a_k
+            image = dsymv(1.0, upper, a_k)
+            update = eta**2 / 2 * (a_k @ image) * a_k - shrink * eta * image
+            upper *= shrink**2
+            upper = dsyr2(1.0, a_k, update, a=upper, overwrite_a=True)
+            diagonal += (eta * sigma) ** 2
+    if not (np.isfinite(mean).all() and np.isfinite(upper).all()):
+        raise ValueError("learning_rates, a, ridge: the law grows beyond floating point")
     return mean, np.triu(upper) + np.triu(upper, 1).T
 
 
@@ -177,7 +180,7 @@ def gaussian_moment_recursion(
             )
             mean = contraction * mean - eta * bias
         squares[-1], sums[-1] = lam @ second, second.sum() + 2 * (truth @ mean)
-    if not np.all(np.isfinite(squares)):
+    if not (np.isfinite(squares).all() and np.isfinite(sums).all()):
         raise ValueError("learning_rates: the risk grows beyond floating point; lower them")
     population = 0.5 * (squares + noise)
     return ExpectedRisks(population, population + 0.5 * delta * (sums + truth @ truth))

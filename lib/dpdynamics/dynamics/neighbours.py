@@ -19,11 +19,13 @@ from numpy.typing import ArrayLike
 
 from dpdynamics.accounting import DiagonalPlusLowRank, renyi_divergence_gaussian
 from dpdynamics.arguments import (
+    LARGEST,
     Array,
     finite_array,
     last_axis,
     nonnegative,
     nonnegative_array,
+    number,
     positive,
     vector,
 )
@@ -70,17 +72,18 @@ class Release:
 
     def law(self, a: ArrayLike, b: float) -> GaussianLaw:
         """Law of the release when the record is (a, b), a of shape (d,)."""
-        a = vector("a", a, self.state_mean.size)
+        a, b = vector("a", a, self.state_mean.size), float(finite_array("b", b, ndim=0))
         u, w = self.shift * a[self.coordinate], self.spread * a[self.coordinate]
         g = self.step_size
         core = np.array([[g**2 * (a**2 @ self.state_variance), -g], [-g, 0.0]])
-        mean = self.mean + g * (float(b) - a @ self.state_mean) * u
+        mean = self.mean + g * (b - a @ self.state_mean) * u
         return GaussianLaw(mean, DiagonalPlusLowRank(self.diagonal, np.stack([u, w], axis=1), core))
 
     def divergence(
         self, a: ArrayLike, b: float, other_a: ArrayLike, other_b: float, order: ArrayLike
     ) -> float | Array:
         """Renyi divergence of the law of record (a, b) from that of the other record."""
+        vector("other_a", other_a, self.state_mean.size), finite_array("other_b", other_b, ndim=0)
         p, q = self.law(a, b), self.law(other_a, other_b)
         return renyi_divergence_gaussian(p.mean, p.covariance, q.mean, q.covariance, order)
 
@@ -103,11 +106,12 @@ class Release:
         Raises
         ------
         ValueError
-            If a shape or a range is violated.
+            If a shape or a range is violated, or a record is so large that its covariance is
+            lost to rounding.
         """
         a = last_axis("a", finite_array("a", a, ndim=2), self.state_mean.size)
         b = vector("b", b, len(a))
-        if not 1 < order < np.inf:
+        if not 1 < number("order", order) <= LARGEST:
             raise ValueError(f"order must lie in (1, inf), got {order!r}")
         white = a[:, self.coordinate] / np.sqrt(self.diagonal)
         u, w, g = white * self.shift, white * self.spread, self.step_size
@@ -160,6 +164,8 @@ def last_iterate(
     ----------
     Claims lin2025.eq13 and lin2025.thm4.3.
     """
+    if nonnegative("time", time) < nonnegative("step_time", step_time):
+        raise ValueError(f"time must be at least step_time = {step_time}, got {time}")
     return several_iterates(problem, x0, schedule, noise_scale, step_time=step_time, times=[time])
 
 
@@ -339,12 +345,15 @@ def _pairs(
         [zero, zero, zero, second[2]],
     ]
     basis = _cholesky(np.array([[np.broadcast_to(x, shape) for x in row] for row in gram4]))
-    of_i = _congruent(basis[:, :2], power[rows, None], g)
-    of_j = _congruent(basis[:, 2:], power[None, :], g)
-    gap = basis[:, 0] * pull[rows, None] - basis[:, 2] * pull[None, :]
-    log_p, _ = _eliminate(of_i)
-    log_q, _ = _eliminate(of_j)
-    log_m, square = _eliminate((1 - order) * of_i + order * of_j, gap)
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_i = _congruent(basis[:, :2], power[rows, None], g)
+        of_j = _congruent(basis[:, 2:], power[None, :], g)
+        gap = basis[:, 0] * pull[rows, None] - basis[:, 2] * pull[None, :]
+        log_p, _ = _eliminate(of_i)
+        log_q, _ = _eliminate(of_j)
+        log_m, square = _eliminate((1 - order) * of_i + order * of_j, gap)
+    if not np.all(np.isfinite(log_p + log_q)):
+        raise ValueError("a must be smaller: the covariance of a record is lost to rounding")
     spread = ((1 - order) * log_p + order * log_q - log_m) / (2 * (order - 1))
     return np.where(np.isnan(log_m), np.inf, np.maximum(order / 2 * square + spread, 0.0))
 
@@ -374,7 +383,7 @@ def _eliminate(excess: Array, right: Array | None = None) -> tuple[Array, Array]
     excess = excess.copy()
     right = np.zeros(excess.shape[1:]) if right is None else right.copy()
     log_det, square = np.zeros(excess.shape[2:]), np.zeros(excess.shape[2:])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for k in range(4):
             pivot = np.where(excess[k, k] > -1, excess[k, k], np.nan)
             log_det += np.log1p(pivot)

@@ -26,6 +26,7 @@ from dpdynamics.arguments import (
     whole,
 )
 
+from .clipping import positive_or_inf
 from .spectra import SpectralBlocks
 
 
@@ -62,15 +63,23 @@ def one_pass_step(
     Raises
     ------
     ValueError
-        If a range is violated.
+        If a shape or a range is violated.
 
     References
     ----------
     Claim bombari2025.alg1.
     """
     theta, features = finite_array("theta", theta), finite_array("features", features)
-    eta, clip = nonnegative_array("step_size", step_size), _clip_norm(clip_norm)
-    residual = np.sum(features * theta, axis=-1) - finite_array("labels", labels)
+    eta, clip = nonnegative_array("step_size", step_size), positive_or_inf("clip_norm", clip_norm)
+    labels = finite_array("labels", labels)
+    try:
+        np.broadcast_shapes(theta.shape[:-1], features.shape[:-1], labels.shape, eta.shape)
+        same = theta.shape[-1] == features.shape[-1]
+    except (ValueError, IndexError):
+        same = False
+    if not same:
+        raise ValueError("theta, features, labels, step_size: the shapes do not agree")
+    residual = np.sum(features * theta, axis=-1) - labels
     length = _step_length(residual, np.sum(features**2, axis=-1), eta, clip)
     return theta - length[..., None] * features
 
@@ -127,7 +136,7 @@ def one_pass_sgd(
     Raises
     ------
     ValueError
-        If a shape or a range is violated.
+        If a shape or a range is violated, or a run leaves the range of floating point.
 
     References
     ----------
@@ -220,7 +229,7 @@ def _run(
     checkpoints: ArrayLike | None,
 ) -> tuple[np.ndarray, Array, Array]:
     """Iterate a step on states (coordinates, replicates) and record the risk."""
-    clip, runs = _clip_norm(clip_norm), state.shape[1]
+    clip, runs = positive_or_inf("clip_norm", clip_norm), state.shape[1]
     etas = nonnegative_array("step_sizes", step_sizes)
     sigmas = nonnegative_array("noise_scales", noise_scales)
     for name, value in (("step_sizes", etas), ("noise_scales", sigmas)):
@@ -236,17 +245,13 @@ def _run(
     marks = checkpoint_steps(checkpoints, len(etas), minimum=0)
     risks = np.empty((runs, marks.size))
     recorded = 0
-    for k in range(len(etas) + 1):
-        if recorded < marks.size and marks[recorded] == k:
-            risks[:, recorded] = (eigenvalues * state**2).sum(axis=0) / 2
-            recorded += 1
-        if k < len(etas):
-            state = step(state, etas[k], scale * sigmas[k], clip)
+    with np.errstate(over="ignore", invalid="ignore"):  # found out below
+        for k in range(len(etas) + 1):
+            if recorded < marks.size and marks[recorded] == k:
+                risks[:, recorded] = (eigenvalues * state**2).sum(axis=0) / 2
+                recorded += 1
+            if k < len(etas):
+                state = step(state, etas[k], scale * sigmas[k], clip)
+    if not (np.isfinite(risks).all() and np.isfinite(state).all()):
+        raise ValueError("noise_scales, clip_norm: the error leaves the range of floating point")
     return marks, risks, state
-
-
-def _clip_norm(clip_norm: ArrayLike) -> Array:
-    clip = finite_array("clip_norm", clip_norm, infinite=True)
-    if np.any(clip <= 0):
-        raise ValueError(f"clip_norm must lie in (0, inf], got a minimum of {clip.min()}")
-    return clip

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpdynamics.arguments import (
+    LARGEST,
     Array,
     checkpoint_steps,
     finite_array,
@@ -140,6 +141,8 @@ def noisy_sgd(
             gradient += noise
         gradient *= eta
         x -= gradient
-        if not np.all(np.isfinite(x)):
-            raise ValueError(f"setting: the iterates overflow at step {k}; lower its learning rate")
+        if not np.all(np.abs(x) <= LARGEST):
+            raise ValueError(
+                f"setting, noise_scale: the iterates overflow at step {k}; lower the learning rate"
+            )
     return Trajectories(marks, marks / problem.dimension, values, x)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpdynamics.arguments import (
+    LARGEST,
     Array,
     nonnegative,
     nonnegative_array,
@@ -15,6 +16,8 @@ from dpdynamics.arguments import (
     whole,
 )
 from dpdynamics.problems import LeastSquares, Schedule, as_schedule
+
+from .sde import MOST_STEPS
 
 
 class Paths(NamedTuple):
@@ -88,6 +91,8 @@ def hsgd_paths(
     now = 0.0
     for n, target in enumerate(times):
         pieces = ceil((target - now) / max_step)
+        if pieces > MOST_STEPS:
+            raise ValueError(f"times, max_step: more than {MOST_STEPS:g} steps")
         for t in np.linspace(now, target, pieces, endpoint=False):
             step = (target - now) / pieces
             rate = float(schedule(t))
@@ -98,8 +103,10 @@ def hsgd_paths(
             noise *= rate * sqrt(step / problem.dimension)
             x -= rate * step * problem.regularized_gradient(x)
             x += noise
-            if not np.all(np.isfinite(x)):
-                raise ValueError(f"max_step: the paths overflow at time {t}; lower it")
+            if not np.all(np.abs(x) <= LARGEST):
+                raise ValueError(
+                    f"max_step, schedule, noise_scale: the paths overflow at time {t}; lower them"
+                )
         now = target
         population[:, n] = problem.population_risk(x)
         regularized[:, n] = problem.regularized_risk(x)

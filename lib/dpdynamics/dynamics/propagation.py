@@ -71,7 +71,8 @@ def one_pass_law(
         density), or the noise of a step is so small against the others that it needs more than
         20000 nodes.
     ArithmeticError
-        If the mass is not 1: the reach is too short.
+        If the mass is not 1: the reach is too short; or a state is so far from 0 that the noise
+        is lost to rounding.
 
     References
     ----------
@@ -106,6 +107,10 @@ def one_pass_law(
         path = float(_moved(np.array(path), step, clip))
         if noise == 0:
             continue
+        if np.spacing(abs(path)) > 1e-6 * noise:
+            raise ArithmeticError(
+                f"start, features, labels: at {path:g} a noise of {noise:g} is lost to rounding"
+            )
         means, weights = images, np.ones(1)
         if law is not None:
             nodes, widths = _panels(knots, min(law.std, noise) / panels)
@@ -134,7 +139,7 @@ def _composed(knots: Array, images: Array, step: list[float], clip: float) -> tu
     cuts = [knots]
     for kink in kinks[np.isfinite(kinks)]:
         left, right = images[:-1] - kink, images[1:] - kink
-        crossed = left * right < 0
+        crossed = np.sign(left) * np.sign(right) < 0
         share = left[crossed] / (left - right)[crossed]
         cuts.append(knots[:-1][crossed] + share * np.diff(knots)[crossed])
     finer = np.unique(np.concatenate(cuts))
@@ -143,13 +148,13 @@ def _composed(knots: Array, images: Array, step: list[float], clip: float) -> tu
 
 def _panels(knots: Array, width: float) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights on panels that end at the knots."""
-    counts = np.ceil(np.diff(knots) / width).astype(int)
-    if _X.size * counts.sum() > _MOST_NODES:
+    counts = np.ceil(np.diff(knots) / width)
+    if not _X.size * counts.sum() <= _MOST_NODES:
         raise ValueError(
-            f"noise_scales: {_X.size * counts.sum()} nodes would be needed, more than "
+            f"noise_scales, reach: {_X.size * counts.sum():.0f} nodes would be needed, more than "
             f"{_MOST_NODES}; a step has too little noise against the others"
         )
-    pieces = zip(knots[:-1], knots[1:], counts, strict=True)
+    pieces = zip(knots[:-1], knots[1:], counts.astype(int), strict=True)
     edges = np.concatenate([np.linspace(a, b, n, endpoint=False) for a, b, n in pieces])
     half = np.diff(np.append(edges, knots[-1]))[:, None] / 2
     return (edges[:, None] + half * (1 + _X)).ravel(), (half * _W).ravel()

@@ -15,6 +15,7 @@ from dpdynamics.arguments import Array, finite_array, one_of, positive, whole
 
 from ..normals import Normals
 
+MOST_STEPS = 1e9  # between two times; more would not end
 Coefficient = Callable[[float, Any], Any]  # (t, x), x (replicates, dim), to drift or diffusion
 Statistic = Callable[[Any], Any]  # x (replicates, dim) to an array of a fixed shape
 
@@ -29,9 +30,13 @@ class Ensemble(NamedTuple):
 
 def first_two_moments(x: Any) -> Any:
     """Means over the replicates of x and of its square, (2, dim), summed in double precision."""
-    if isinstance(x, np.ndarray):
-        return np.stack([x.mean(0, dtype=np.float64), (x * x).mean(0, dtype=np.float64)])
-    return (x.double()[None] ** x.new_tensor([[[1.0]], [[2.0]]]).double()).mean(1)
+    if hasattr(x, "double"):
+        return (x.double()[None] ** x.new_tensor([[[1.0]], [[2.0]]]).double()).mean(1)
+    reals = finite_array("x", x, ndim=2, largest=np.inf)
+    if not reals.size:
+        raise ValueError(f"x must not be empty, got shape {reals.shape}")
+    x = x if isinstance(x, np.ndarray) and x.dtype.kind == "f" else reals
+    return np.stack([x.mean(0, dtype=np.float64), (x * x).mean(0, dtype=np.float64)])
 
 
 def euler_maruyama(
@@ -151,7 +156,9 @@ def coarsen(increments: ArrayLike, factor: int) -> Array:
     fine = finite_array("increments", increments)
     factor = whole("factor", factor, minimum=1)
     if fine.ndim == 0 or len(fine) % factor:
-        raise ValueError(f"factor must divide the number of steps, got {factor} and {fine.shape}")
+        raise ValueError(
+            f"factor must divide the steps of increments, got {factor} and {fine.shape}"
+        )
     return fine.reshape(-1, factor, *fine.shape[1:]).sum(axis=1)
 
 
@@ -206,6 +213,8 @@ def time_grid(
     steps = []
     for begin, end in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
         pieces = substeps if longest is None else max(1, ceil((end - begin) / longest - 1e-9))
+        if pieces > MOST_STEPS:
+            raise ValueError(f"times, max_step, substeps, steps: more than {MOST_STEPS:g} steps")
         steps.append((begin, (end - begin) / pieces, pieces))
     return steps
 

@@ -124,7 +124,8 @@ def isotropic_risk(
     Raises
     ------
     ValueError
-        If the eigenvalues differ or a range is violated.
+        If the eigenvalues differ, a range is violated, or the risk exceeds the range of floating
+        point.
 
     References
     ----------
@@ -144,11 +145,14 @@ def isotropic_risk(
 
     mu = -2 * gamma * a + gamma**2 * lam**2
     flow = np.exp(-gamma * a * t)
-    second = (
-        np.exp(mu * t) * (z0 @ z0)
-        + gamma**2 * (sigma**2 + lam * p) * t * relative_growth(mu * t)
-        + gamma**2 * lam * c * flow * t * relative_growth((mu + gamma * a) * t)
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        second = (
+            np.exp(mu * t) * (z0 @ z0)
+            + gamma**2 * (sigma**2 + lam * p) * t * relative_growth(mu * t)
+            + gamma**2 * lam * c * flow * t * relative_growth((mu + gamma * a) * t)
+        )
+    if not np.isfinite(second).all():
+        raise ValueError("learning_rate, times: the risk grows beyond floating point; lower them")
     population = (lam * second + p + c * flow) / 2
     square = second + 2 * (limit @ z0) * flow + limit @ limit
     return population, population + ridge / 2 * square

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, finite_array, nonnegative_array, positive_array, whole
+from dpdynamics.arguments import Array, nonnegative_array, positive_array, whole
 from dpdynamics.problems import InverseTimeDecay, PassSchedule, PolynomialDecay
 
 from .clipped_risk import clipped_risk, last_step_jump
-from .clipping import factors
+from .clipping import factors, positive_or_inf
 
 _RATIOS = (0.01, 30.0)  # of the clip constant to the standard deviation of the label noise
 _POWERS = (1.05, 1000.0)  # of the contraction in inverse time
@@ -109,7 +109,7 @@ def tune_one_pass(
     start = positive_array("initial_risk", initial_risk)
     aspect = positive_array("aspect_ratio", aspect_ratio)
     labels = positive_array("label_variance", label_variance)
-    privacy = finite_array("rho", rho, infinite=True)
+    privacy = positive_or_inf("rho", rho)
     kept = None if clip_constant is None else positive_array("clip_constant", clip_constant)
     given = [a for a in (alpha, start, aspect, labels, privacy, kept) if a is not None]
     shape = np.broadcast_shapes(*(a.shape for a in given))
@@ -154,7 +154,10 @@ def tune_one_pass(
     best = _refine(risk, low, high, first)
     value = risk(best)
     if not np.all(np.isfinite(value)):
-        raise ValueError("clip_constant leaves no step size below the limit 2 / aspect_ratio")
+        raise ValueError(
+            "clip_constant, label_variance and exponent leave no step size below the limit "
+            "2 / aspect_ratio"
+        )
     clip, _, schedule = unpack(best)
     return Tuning(value, clip, schedule)
 

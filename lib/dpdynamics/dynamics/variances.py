@@ -87,7 +87,7 @@ class Diffusion:
             else:
                 parts = self._integrated(times, weights)
         if not all(np.all(np.isfinite(part)) for part in parts):
-            raise ValueError("times: the risk grows beyond floating point; lower the learning rate")
+            raise ValueError("times, schedule: the risk grows beyond floating point; lower them")
         return parts
 
     def _exponentials(self, rate: float, times: Array, weights: Array) -> tuple[Array, Array]:

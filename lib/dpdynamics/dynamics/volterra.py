@@ -61,7 +61,11 @@ def volterra_kernels(
     Claim lin2025.thm4.2.
     """
     schedule = as_schedule(schedule)
-    t, s = np.broadcast_arrays(nonnegative_array("t", t), nonnegative_array("s", s))
+    t, s = nonnegative_array("t", t), nonnegative_array("s", s)
+    try:
+        t, s = np.broadcast_arrays(t, s)
+    except ValueError:
+        raise ValueError(f"t and s must broadcast, got {t.shape} and {s.shape}") from None
     if np.any(s > t):
         raise ValueError("s must not exceed t")
     hessian = vector("hessian", hessian, problem.dimension)
@@ -159,9 +163,11 @@ def risk_curve_volterra(
             of_risk[:, n, : n + 1] = volterra_kernels(
                 problem, schedule, noise_scale, t, times[: n + 1], hessian
             )
+    kernels = finite_array("schedule, noise_scale: the kernels", kernels)
     forcing = [problem.population_risk(flow), problem.regularized_risk(flow)]
     for of_risk, (_, private) in zip(forcing, kernels, strict=True):
         of_risk += _trapezoid(private, width)
+    finite_array("x0, times, noise_scale: the risk without sampling noise", forcing)
     population = solve_volterra(forcing[0], kernels[0, 0], times)
     return population, forcing[1] + _trapezoid(kernels[1, 0] * population, width)
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from dpdynamics.arguments import Array, finite_array, fraction, positive, whole
+from dpdynamics.arguments import Array, finite_array, fraction, positive, positive_array, whole
 
-from .sde import Coefficient, Euler, float64_space
+from .sde import MOST_STEPS, Coefficient, Euler, float64_space
 
 
 class WeakErrors(NamedTuple):
@@ -100,19 +100,23 @@ def weak_error(
     Claims anon2025.def3.1 and anon2025.thmB.4; Talay and Tubaro, Stochastic Anal. Appl. 8 (1990).
     """
     start = finite_array("x0", x0, ndim=1)
-    rates = finite_array("learning_rates", learning_rates, ndim=1)
+    if not start.size:
+        raise ValueError("x0 must not be empty")
+    rates = positive_array("learning_rates", learning_rates)
     horizon, replicates = positive("horizon", horizon), whole("replicates", replicates, minimum=2)
     if whole("substeps", substeps, minimum=2) % 2:
         raise ValueError(f"substeps must be even, got {substeps}")
-    if rates.size == 0 or np.any(rates <= 0):
-        raise ValueError("learning_rates must not be empty and must be positive")
-    steps = np.rint(horizon / rates).astype(int)
+    if rates.ndim != 1 or rates.size == 0:
+        raise ValueError(f"learning_rates must be a vector, not empty, got shape {rates.shape}")
+    steps = np.rint(horizon / rates)
+    if np.any(steps > MOST_STEPS):
+        raise ValueError(f"horizon, learning_rates: more than {MOST_STEPS:g} steps")
     if np.any(np.abs(steps * rates - horizon) > 1e-9 * horizon):
         raise ValueError(f"learning_rates must divide the horizon {horizon} evenly")
     tail = (1 - fraction("confidence", confidence)) / 2
 
     rows = []
-    for eta, count in zip(rates.tolist(), steps.tolist(), strict=True):
+    for eta, count in zip(rates.tolist(), steps.astype(int).tolist(), strict=True):
         scheme = Euler(*equation(eta), float64_space(), (replicates, start.size), noise_dimension)
         fine, coarse, iterate = (np.tile(start, (replicates, 1)) for _ in range(3))
         h = eta / substeps

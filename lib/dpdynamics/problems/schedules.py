@@ -99,8 +99,4 @@ def as_schedule(value: "Schedule | float") -> Schedule:
     ValueError
         If `value` is neither a schedule nor a number in [0, inf).
     """
-    if isinstance(value, Schedule):
-        return value
-    if np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.number):
-        return Constant(float(value))
-    raise ValueError(f"schedule must be a Schedule or a number in [0, inf), got {value!r}")
+    return value if isinstance(value, Schedule) else Constant(nonnegative("schedule", value))
