@@ -146,6 +146,13 @@ def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
+def text(name: str, value: str) -> str:
+    """Return `value` if it is a text that is not blank."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} must be a text that is not empty, got {value!r}")
+    return value
+
+
 def integers(name: str, value: ArrayLike) -> NDArray:
     """Return `value` as a vector of integers, which may be empty."""
     if finite_array(name, value).ndim == 1:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from valid_calls import CALLS, ELSEWHERE, ROOMS
+from valid_calls.calls import Text
 
 
 def public() -> dict[str, Any]:
@@ -69,7 +70,12 @@ def mistakes(function: Any, arguments: dict[str, Any]) -> Iterator[tuple[str, st
             yield name, "nan inside", holed
             yield name, "one axis more", value[None, None, None]
         if isinstance(value, str):
-            yield name, "an unknown choice", "no such choice"
+            blank = isinstance(value, Text)
+            yield (
+                name,
+                "blank" if blank else "an unknown choice",
+                " " if blank else "no such choice",
+            )
             yield name, "a number", 3
 
 

@@ -10,6 +10,10 @@ import numpy as np
 Call = Callable[[], dict[str, Any]]
 
 
+class Text(str):
+    """A text of any words, as against the name of a choice."""
+
+
 def rng() -> np.random.Generator:
     """A generator."""
     return np.random.default_rng(0)

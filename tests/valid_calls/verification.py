@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpdynamics.verification import Estimate
-from valid_calls.calls import Call, of, rng
+from valid_calls.calls import Call, Text, of, rng
 
 GRID = {"where": {"x": np.array([1.0, 2.0])}}
 DRAWS = np.linspace(-1.0, 1.0, 200)
@@ -29,7 +29,7 @@ CALLS: dict[str, Call] = {
     ),
     "base_seed": of(),
     "bound": of(
-        name="a bound",
+        name=Text("a bound"),
         measured=np.array([1.0, 2.0]),
         printed=np.array([2.0, 3.0]),
         controls={"smaller": np.array([0.5, 1.0])},
@@ -39,7 +39,7 @@ CALLS: dict[str, Call] = {
     ),
     "clopper_pearson": of(successes=5, trials=20, error=0.05),
     "coverage": of(
-        name="an event",
+        name=Text("an event"),
         successes=95,
         trials=100,
         printed=0.9,
@@ -50,7 +50,7 @@ CALLS: dict[str, Call] = {
     "critical_value": of(comparisons=3, family_error=0.01, dof=10.0, sides=2),
     "difference_of_means": of(first=np.array([1.0, 2.0]), second=np.array([1.0, 3.0])),
     "distribution": of(
-        name="a law",
+        name=Text("a law"),
         samples=DRAWS,
         printed_cdf=uniform_cdf,
         controls={"shifted": shifted_cdf},
@@ -59,28 +59,28 @@ CALLS: dict[str, Call] = {
     ),
     "equivalence": of(estimate=Estimate(0.0, 0.1, 10.0), margin=1.0),
     "expectation": of(
-        name="a mean",
+        name=Text("a mean"),
         samples=DRAWS,
         printed=0.0,
         controls={"larger": 1.0},
         family_error=1e-4,
         allowance=0.01,
     ),
-    "generator": of(label="stream"),
+    "generator": of(label=Text("stream")),
     "identity": of(
-        name="an identity",
+        name=Text("an identity"),
         measured=np.array([1.0, 2.0]),
         printed=np.array([1.0, 2.0]),
         controls={"twice": np.array([2.0, 4.0])},
         rtol=1e-12,
         atol=1e-12,
-        reason="rounding",
+        reason=Text("rounding"),
         **GRID,
     ),
     "instead": of(measured=1.0),
     "loglog_slope": of(sizes=np.array([1.0, 2.0, 4.0]), values=np.array([1.0, 2.1, 3.9])),
     "optimum": of(
-        name="an optimum",
+        name=Text("an optimum"),
         objective=lambda x: (x - 0.5) ** 2,
         printed=0.5,
         controls={"elsewhere": 0.7},
@@ -88,21 +88,21 @@ CALLS: dict[str, Call] = {
         rtol=1e-3,
         sense="min",
     ),
-    "out_of_reach": of(claim="lin2025.eq5", reason="no computation decides it"),
+    "out_of_reach": of(claim="lin2025.eq5", reason=Text("no computation decides it")),
     "privacy": of(
-        name="a loss",
+        name=Text("a loss"),
         exact=np.array([1.0, 2.0]),
         printed=np.array([2.0, 3.0]),
-        mechanism="Gaussian",
-        neighbours="add or remove",
-        sampling="none",
-        accountant="exact",
+        mechanism=Text("Gaussian"),
+        neighbours=Text("add or remove"),
+        sampling=Text("none"),
+        accountant=Text("exact"),
         controls={"smaller": np.array([0.5, 1.0])},
         audit_lower=np.array([0.5, 1.0]),
         **GRID,
     ),
     "rate": of(
-        name="a rate",
+        name=Text("a rate"),
         sizes=np.array([1.0, 3.0, 10.0, 30.0, 100.0]),
         values=np.array([1.0, 3.001, 9.99, 30.0, 100.0]),
         printed=1.0,

@@ -101,7 +101,7 @@ def test_one_accepted_control_among_several_is_enough_to_refuse():
         ({"controls": {"printed": POINTS}}, "controls"),
         ({"measured": [], "printed": []}, "empty"),
         ({"measured": np.full(20, np.nan)}, "measured must not contain NaN"),
-        ({"printed": np.full(20, np.nan)}, "statement must not contain NaN"),
+        ({"printed": np.full(20, np.nan)}, "printed must not contain NaN"),
         ({"controls": {"nan": np.full(20, np.nan)}}, "NaN"),
         ({"printed": np.exp(POINTS)[:, None]}, "shape"),
         ({"printed": 1.0}, "shape"),

@@ -364,7 +364,7 @@ class TwoLayerKAN:
         return sums
 
 
-def _reals(name: str, value: ArrayLike, dtype: DTypeLike = None) -> Array:
+def _reals(name: str, value: ArrayLike, dtype: DTypeLike | None = None) -> Array:
     """Return real or infinite numbers in `dtype`; by default single stays single, not so others."""
     reals = finite_array(name, value, infinite=True)
     single = dtype is None and np.asarray(value).dtype == np.float32

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array
+from ..arguments import Array, nonnegative, number, text
 from .evidence import Check, Comparison, judged
 from .statistics import finite
 from .trial import distinct, named_grids, over, put_to_test, shaped_like, summary, worst_point
@@ -44,21 +44,24 @@ def identity(
         Parameters of the grid, each of the shape of ``measured``; they name the worst point.
     """
     exact = finite("measured", measured, infinite=True)
-    names = named_grids(where, exact.shape)
-    if not 0 <= rtol < 1 or not 0 <= atol < np.inf:
-        raise ValueError(f"rtol must lie in [0, 1) and atol be >= 0, got {rtol} and {atol}")
-    distinct(measured, printed)
+    names = named_grids(where, exact, "measured")
+    if not 0 <= number("rtol", rtol) < 1:
+        raise ValueError(f"rtol must lie in [0, 1), got {rtol}")
+    nonnegative("atol", atol)
+    distinct("measured", measured, printed)
 
     def tolerance(value: Array) -> Array:
         size = np.abs(np.where(np.isfinite(value), value, 0.0))
         return np.asarray(atol + rtol * (size if elementwise else np.full_like(size, size.max())))
 
     scale = np.abs(exact[np.isfinite(exact)]).max(initial=0.0)
-    if atol + (rtol - 1e-8) * scale > 0 and not reason:
+    if reason != "":
+        text("reason", reason)
+    elif atol + (rtol - 1e-8) * scale > 0:
         raise ValueError("reason must explain a tolerance above 1e-8 of the measured scale")
 
     def compare(label: str, value: Array, statement: Array) -> Comparison:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             gap = np.where(value == statement, 0.0, np.abs(value - statement))
         ratio = over(gap, tolerance(value))
         return judged(label, ratio.max(), worst_point(ratio, names, value, statement))
@@ -72,7 +75,8 @@ def identity(
         corrected,
         controls,
         compare=compare,
-        read=shaped_like("statement", exact),
+        read=shaped_like(exact, "measured"),
+        read_measured=shaped_like(exact, "measured"),
         test=f"tolerance {rtol:g} x {norm}"
         + (f" + {atol:g}" if atol else "")
         + (f"; {reason}" if reason else ""),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, one_of
+from ..arguments import Array, number, one_of, text
 from .attacks import Attack
 from .evidence import UNDECIDED, Check, Comparison, judged
 from .statistics import finite
@@ -64,14 +64,37 @@ def bound(
         printed statement, or keyed by ``"printed"``, ``"corrected"`` and the words of controls.
     """
     one_of("sense", sense, ("<=", ">="))
-    if not 0 <= slack <= 1e-6:
+    if not 0 <= number("slack", slack) <= 1e-6:
         raise ValueError(f"slack must lie in [0, 1e-6]: it is for rounding only, got {slack}")
-    attacks = {"printed": attack} if isinstance(attack, Attack) else dict(attack or {})
-    if unknown := set(attacks) - {"printed", "corrected", *controls}:
-        raise ValueError(f"attack names no statement of this check: {sorted(unknown)}")
-    distinct(measured, printed)
+    distinct("measured", measured, printed)
     ends = _ends("measured", measured)
-    points, names = ends[0].size, named_grids(where, ends[0].shape)
+    statements = name, printed, corrected, controls
+    return _inequality("measured", ends, *statements, where, sense, slack, attack)
+
+
+def _inequality(
+    whose: str,
+    ends: Array,
+    name: str,
+    printed: ArrayLike,
+    corrected: ArrayLike | None,
+    controls: Mapping[str, Any],
+    where: Mapping[str, ArrayLike] | None,
+    sense: str = "<=",
+    slack: float = ROUNDING,
+    attack: Attack | Mapping[str, Attack] | None = None,
+) -> Check:
+    """Check an inequality between ``ends``, read from the argument ``whose``, and statements."""
+    attacks: dict[str, Attack] = {}
+    if attack is not None:
+        attacks.update(attack if isinstance(attack, Mapping) else {"printed": attack})
+    for key, found in attacks.items():
+        if key not in ("printed", "corrected", *controls) or not isinstance(found, Attack):
+            raise ValueError(
+                f"attack must be made on a statement of this check: {key!r}, {found!r}"
+            )
+        number(f"attack[{key!r}]", found.value)
+    points, names = ends[0].size, named_grids(where, ends[0], whose)
     looks = sum(a.evaluations for a in attacks.values())
     searches = {f"attack on {key}": {"ratio": a.value, **a.argument} for key, a in attacks.items()}
 
@@ -110,8 +133,8 @@ def bound(
         corrected,
         controls,
         compare=compare,
-        read=lambda value: _ends("statement", shaped_like("statement", ends[0])(value))[1],
-        read_measured=lambda value: shaped_like("instead", ends)(_ends("instead", value)),
+        read=lambda label, value: _ends(label, shaped_like(ends[0], whose)(label, value))[1],
+        read_measured=lambda label, value: shaped_like(ends, whose)(label, _ends(label, value)),
         tightness=tightness,
         test=f"measured {sense} statement at every point, rounding slack {slack:g}"
         + ("" if attacks else "; on the grid only"),
@@ -158,34 +181,29 @@ def privacy(
         "sampling": sampling,
         "accountant": accountant,
     }
-    if empty := [key for key, words in setting.items() if not words.strip()]:
-        raise ValueError(f"{empty[0]} must be described: a privacy number needs its setting")
-    distinct(exact, printed)
-    low, high = ends = _ends("exact", exact)
+    for key, words in setting.items():
+        text(key, words)
+    distinct("exact", exact, printed)
+    ends = _ends("exact", exact)
     numbers: dict[str, Any] = {"exact": _interval(ends), **setting}
     objections: tuple[str, ...] = ()
     if audit_lower is not None:
-        audit = shaped_like("audit_lower", high)(audit_lower)
+        audit = shaped_like(ends[0], "exact")("audit_lower", audit_lower)
         numbers["audit from below"] = summary(audit)
-        if (audit > high * (1 + ROUNDING)).any():
+        if (audit > ends[1] * (1 + ROUNDING)).any():
             objections = ("the audit exceeds the certified value: one of the two is wrong",)
-        low, high = np.maximum(low, audit), np.maximum(high, audit)
-    check = bound(
-        name,
-        measured=(low, high),
-        printed=printed,
-        corrected=corrected,
-        controls=controls,
-        where=where,
-    )
+        ends = np.maximum(ends, audit)
+    check = _inequality("exact", ends, name, printed, corrected, controls, where)
     return replace(check, kind="privacy", numbers=numbers, objections=objections)
 
 
 def _ends(name: str, value: Any) -> Array:
     """Read numbers, or a pair of lower and upper ends, as ends (2, ...) that are nonnegative."""
-    lower, upper = value if isinstance(value, tuple) else (value, value)
-    high = finite(name, upper, infinite=True)
-    low = shaped_like(f"lower end of {name}", high)(lower)
+    pair = value if isinstance(value, tuple) else (value, value)
+    if len(pair) != 2:
+        raise ValueError(f"{name} must be numbers or a pair (lower, upper), got a tuple {value}")
+    high = finite(name, pair[1], infinite=True)
+    low = shaped_like(high, "the upper end")(f"lower end of {name}", pair[0])
     if (high < 0).any():
         raise ValueError(f"{name} must be nonnegative: move terms across the inequality")
     if (low > high).any():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, fraction, one_of
+from ..arguments import Array, fraction, number, one_of
 from .evidence import Check, Comparison, judged
 from .statistics import FAMILY_ERROR, clopper_pearson, finite
 from .trial import over, put_to_test, replicates, shaped_like, summary
@@ -41,29 +41,31 @@ def distribution(
     allowance : float
         A stated bound on the distance between the printed (limit) law and the exact one.
     """
-    draws = replicates(samples)
+    draws = replicates("samples", samples)
     if draws.ndim != 1:
         raise ValueError(f"samples must have shape (n,), got {draws.shape}")
-    if not 0 <= allowance < 1:
+    fraction("family_error", family_error)
+    if not 0 <= number("allowance", allowance) < 1:
         raise ValueError(f"allowance must lie in [0, 1), got {allowance}")
     grid = np.linspace(draws.min(), draws.max(), 2001)
 
-    def values(cdf: Any, x: Array) -> Array:
+    def values(name: str, cdf: Any, x: Array) -> Array:
         if not callable(cdf):
-            raise ValueError(f"cdf must be callable, got {type(cdf).__name__}")
-        level = finite("cdf", cdf(x))
+            raise ValueError(f"{name} must be callable, got {type(cdf).__name__}")
+        level = finite(name, cdf(x))
         inside = level.shape == x.shape and level.min() >= 0 and level.max() <= 1
         if not inside or (np.diff(level) < 0).any():
-            raise ValueError("cdf must be vectorised, nondecreasing and within [0, 1]")
+            raise ValueError(f"{name} must be vectorised, nondecreasing and within [0, 1]")
         return level
 
-    def read(cdf: Any) -> Callable[[Array], Array]:
-        values(cdf, grid)
-        return partial(values, cdf)
+    def read(name: str, cdf: Any) -> Callable[[Array], Array]:
+        name = f"{name}_cdf" if name in ("printed", "corrected") else name
+        values(name, cdf, grid)
+        return partial(values, name, cdf)
 
     @cache
     def tolerance(n: int) -> float:
-        return float(stats.kstwo.isf(fraction("family_error", family_error), n)) + allowance
+        return float(stats.kstwo.isf(family_error, n)) + allowance
 
     def compare(label: str, value: Array, cdf: Any) -> Comparison:
         x, n = np.sort(value), value.size
@@ -93,7 +95,7 @@ def distribution(
         compare=compare,
         detect=detect,
         read=read,
-        read_measured=lambda value: replicates(value, draws),
+        read_measured=lambda argument, value: replicates(argument, value, draws),
         as_array=lambda cdf: cdf(grid),
         test=f"Kolmogorov-Smirnov distance <= {tolerance(draws.size):.4g} at level {family_error:g}"
         + (f", {allowance:.3g} of it a stated error" if allowance else ""),
@@ -132,13 +134,15 @@ def coverage(
     one_of("sense", sense, (">=", "<=", "=="))
     level = fraction("family_error", family_error) / (2 if sense == "==" else 1)
 
-    def read(probability: Any) -> Array:
-        p = shaped_like("probability", 0.0)(probability)
+    def read(name: str, probability: Any) -> Array:
+        p = shaped_like(0.0, "a number")(name, probability)
         if not 0 <= p <= 1:
-            raise ValueError(f"probability must lie in [0, 1], got {p}")
+            raise ValueError(f"{name} must be a probability, in [0, 1], got {p}")
         return p
 
-    def read_measured(counts: Any) -> Array:
+    def read_measured(name: str, counts: Any) -> Array:
+        if np.shape(counts) != (2,):
+            raise ValueError(f"{name} must be a pair (successes, trials), got {counts!r}")
         clopper_pearson(*counts)
         return np.array(counts, dtype=float)
 
@@ -164,7 +168,8 @@ def coverage(
         true = float(truth) if truth is not None and sense == "==" else float(nearest)
         return outside(n, true, *limits(n, p))
 
-    counts = read_measured((successes, trials))
+    clopper_pearson(successes, trials)
+    counts = np.array((successes, trials), dtype=float)
     return put_to_test(
         name,
         "coverage",

@@ -58,15 +58,17 @@ def optimum(
     def cost(unit: Array) -> float:
         return sign * box.call(objective, unit)
 
-    def read(location: Any) -> Array:
-        return shaped_like("location", box.low)(np.atleast_1d(finite("location", location)))
+    def read(name: str, location: Any) -> Array:
+        return shaped_like(box.low, "bounds")(name, np.atleast_1d(finite(name, location)))
 
     def worse(*args: Any, **kwargs: Any) -> float:
         return -sign * objective(*args, **kwargs)
 
+    claims = [read("printed", printed)]
+    claims += [] if corrected is None else [read("corrected", corrected)]
     found = attack(worse, bounds, rng=rng or np.random.default_rng(0), starts=32, generations=25)
-    starts = [list(found.argument.values()), printed, *([] if corrected is None else [corrected])]
-    ends = [box.descend(cost, (read(start) - box.low) / box.width, xatol=1e-12) for start in starts]
+    starts = [np.array(list(found.argument.values())), *claims]
+    ends = [box.descend(cost, (start - box.low) / box.width, xatol=1e-12) for start in starts]
     unit = min(ends, key=cost)
     best, value, size = box.point(unit), cost(unit), np.abs(box.point(unit))
     tolerance = rtol * np.maximum(size, 0.01 * box.width)
@@ -89,7 +91,7 @@ def optimum(
         worst = {"numerical": numerical[at], "claimed": location[at]}
         return judged(label, ratio.max(), {"coordinate": box.names[at], **worst})
 
-    lost = cost((read(printed) - box.low) / box.width) - value
+    lost = cost((claims[0] - box.low) / box.width) - value
     return put_to_test(
         name,
         "optimum",
@@ -99,6 +101,7 @@ def optimum(
         controls,
         compare=compare,
         read=read,
+        read_measured=read,
         test=f"location within {rtol:g} of the numerical {sense}imum, per coordinate",
         comparisons=box.dimension,
         sizes={"coordinates": box.dimension, "evaluations": found.evaluations},

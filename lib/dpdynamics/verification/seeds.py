@@ -5,6 +5,8 @@ import zlib
 
 import numpy as np
 
+from ..arguments import text
+
 DEFAULT_SEED = 2025
 
 
@@ -16,10 +18,10 @@ def base_seed() -> int:
     ValueError
         If ``DPDYNAMICS_SEED`` is not a nonnegative integer.
     """
-    text = os.environ.get("DPDYNAMICS_SEED", str(DEFAULT_SEED))
-    if not text.isdigit():
-        raise ValueError(f"DPDYNAMICS_SEED must be a nonnegative integer, got {text!r}")
-    return int(text)
+    seed = os.environ.get("DPDYNAMICS_SEED", str(DEFAULT_SEED))
+    if not seed.isdecimal():
+        raise ValueError(f"DPDYNAMICS_SEED must be a nonnegative integer, got {seed!r}")
+    return int(seed)
 
 
 def generator(label: str) -> np.random.Generator:
@@ -36,8 +38,6 @@ def generator(label: str) -> np.random.Generator:
     Raises
     ------
     ValueError
-        If `label` is empty.
+        If `label` is no text, or blank.
     """
-    if not label:
-        raise ValueError("label must be a nonempty text")
-    return np.random.default_rng([base_seed(), zlib.crc32(label.encode())])
+    return np.random.default_rng([base_seed(), zlib.crc32(text("label", label).encode())])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, finite_array, fraction, whole
+from ..arguments import Array, finite_array, fraction, nonnegative, number, whole
 
 FAMILY_ERROR = 1e-4  # probability of rejecting a true statement, over all comparisons of a check
 
@@ -79,9 +79,12 @@ def critical_value(
     The largest of ``comparisons`` statistics exceeds it with probability at most ``family_error``
     when all statements are true, however the statistics depend on each other.
     """
-    _checked(dof, sides)
+    dof = _checked(dof, sides)
     tail = fraction("family_error", family_error) / (sides * whole("comparisons", comparisons, 1))
-    return float(stats.t.isf(tail, dof))
+    value = float(stats.t.isf(tail, dof))
+    if not np.isclose(stats.t.sf(value, dof), tail, rtol=1e-6, atol=0):
+        raise ValueError(f"family_error = {family_error} is too small for dof = {dof}")
+    return value
 
 
 def rejection_probability(
@@ -99,9 +102,10 @@ def rejection_probability(
         Degrees of freedom of the standard error; ``inf`` when it is known.
     sides : {1, 2}
     """
-    _checked(dof, sides)
-    if np.isnan(noncentrality) or not 0 < critical < np.inf:
-        raise ValueError("noncentrality must not be NaN; critical must be positive and finite")
+    dof = _checked(dof, sides)
+    noncentrality = number("noncentrality", noncentrality)
+    if not 0 < number("critical", critical) < np.inf:
+        raise ValueError(f"critical must be positive and finite, got {critical}")
     # T > c exactly when Z > c S - noncentrality, where S = chi / sqrt(dof) is independent of Z.
     # (scipy.stats.nct returns NaN in tails that are reached here, so the mean over S is ours.)
     scale = _scales(dof)
@@ -117,11 +121,12 @@ def _scales(dof: float) -> Array:
     return np.ones(1) if np.isinf(dof) else np.sqrt(stats.chi2.ppf(levels, dof) / dof)
 
 
-def _checked(dof: float, sides: int) -> None:
-    if not dof > 0:
+def _checked(dof: float, sides: int) -> float:
+    if not number("dof", dof) > 0:
         raise ValueError(f"dof must be positive, got {dof}")
-    if sides not in (1, 2):
+    if number("sides", sides) not in (1, 2):
         raise ValueError(f"sides must be 1 or 2, got {sides}")
+    return float(dof)
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,11 @@ class Estimate:
     standard_error: float
     dof: float
 
+    def __post_init__(self) -> None:
+        number("value", self.value)
+        nonnegative("standard_error", self.standard_error)
+        _checked(self.dof, 2)
+
     def interval(self, error: float = FAMILY_ERROR) -> tuple[float, float]:
         """Two-sided t-interval that misses the truth with probability ``error``."""
         half = critical_value(1, error, dof=self.dof) * self.standard_error
@@ -140,12 +150,15 @@ class Estimate:
 
 def difference_of_means(first: ArrayLike, second: ArrayLike) -> Estimate:
     """Welch's estimate of mean(first) - mean(second) from two independent samples, shape (n,)."""
-    groups = [finite(name, x) for name, x in (("first", first), ("second", second))]
+    pairs = (("first", first), ("second", second))
+    groups = [finite_array(name, x, largest=1e70) for name, x in pairs]  # of the fourth powers
     if any(x.ndim != 1 or x.size < 2 for x in groups):
         raise ValueError("first and second must have shape (n,) with n >= 2")
     parts = np.array([x.var(ddof=1) / x.size for x in groups])
     freedom = np.array([x.size - 1 for x in groups])
     total = float(parts.sum())
+    if 0 < total < 1e-140:
+        raise ValueError("first and second must be constant or vary by more than 1e-70")
     dof = total**2 / float(np.sum(parts**2 / freedom)) if total else float(freedom.sum())
     return Estimate(float(groups[0].mean() - groups[1].mean()), float(np.sqrt(total)), dof)
 
@@ -157,7 +170,7 @@ def equivalence(estimate: Estimate, margin: float) -> float:
     ----------
     Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), 657-680.
     """
-    if not margin > 0:
+    if not number("margin", margin) > 0:
         raise ValueError(f"margin must be positive, got {margin}")
     if estimate.standard_error == 0:
         return float(abs(estimate.value) >= margin)

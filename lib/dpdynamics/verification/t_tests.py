@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, one_of
+from ..arguments import Array, fraction, one_of
 from . import statistics as st
 from .evidence import Check, Comparison, judged
 from .statistics import FAMILY_ERROR, finite
@@ -39,6 +39,9 @@ class _TTest:
     names: Mapping[str, Array] = field(default_factory=dict)
     sides: int = 2
     unit: float = 0.0  # rounding is relative to the estimate, or to this where it is larger
+
+    def __post_init__(self) -> None:
+        fraction("family_error", self.family_error)
 
     def critical(self, dof: float) -> float:
         return st.critical_value(self.points, self.family_error, dof=dof, sides=self.sides)
@@ -100,14 +103,15 @@ def expectation(
     where : mapping of str to array_like of the shape of ``printed``, optional
         Parameters of the points; they name the worst one.
     """
-    draws = replicates(samples)
+    draws = replicates("samples", samples)
     points, shape = draws[0].size, draws.shape[1:]
     allowed = stated_error(allowance, shape)
+    names = named_grids(where, draws[0], "the points of samples")
 
     def moments(value: Array) -> tuple[Array, Array, float]:
         return value.mean(axis=0), stats.sem(value, axis=0), len(value) - 1
 
-    test = _TTest(moments, points, family_error, allowed, named_grids(where, shape))
+    test = _TTest(moments, points, family_error, allowed, names)
     mean, error, dof = moments(draws)
     scale = np.where(error > ROUNDING * np.abs(mean), error, np.inf)  # constant points have no skew
     third = np.mean(((draws - mean) / scale) ** 3, axis=0)
@@ -120,8 +124,8 @@ def expectation(
         controls,
         compare=test.compare,
         detect=test.detect,
-        read=shaped_like("statement", mean),
-        read_measured=lambda value: replicates(value, draws),
+        read=shaped_like(mean, "the points of samples"),
+        read_measured=lambda argument, value: replicates(argument, value, draws),
         test=f"|mean - statement| <= {test.critical(dof):.4g} standard errors"
         + (f" + {allowed.max():.3g} (stated error)" if allowed.any() else "")
         + f"; t test, family-wise error {family_error:g} over {points} points",
@@ -173,10 +177,10 @@ def rate(
     one_of("sense", sense, ("==", "<="))
     allowed = stated_error(allowance)
 
-    def read_values(value: Any) -> Array:
-        y = finite("values", value)
+    def read_values(argument: str, value: Any) -> Array:
+        y = finite(argument, value)
         if y.ndim == 2 and len(y) < MINIMUM_REPLICATES:
-            raise ValueError(f"values must have at least {MINIMUM_REPLICATES} replicates")
+            raise ValueError(f"{argument} must have at least {MINIMUM_REPLICATES} replicates")
         st.loglog_slope(x, y)
         return y
 
@@ -184,7 +188,7 @@ def rate(
         slope = st.loglog_slope(x, value)
         return np.array(slope.value), np.array(slope.standard_error), slope.dof
 
-    y = read_values(values)
+    y = read_values("values", values)
     slope = st.loglog_slope(x, y)
     sides = 2 if sense == "==" else 1
     test = _TTest(fit, 1, family_error, allowed, sides=sides, unit=1.0)
@@ -199,7 +203,7 @@ def rate(
         controls,
         compare=test.compare,
         detect=test.detect,
-        read=shaped_like("exponent", 0.0),
+        read=shaped_like(0.0, "a number"),
         read_measured=read_values,
         test=f"exponent {sense} claim within its t-interval of error {family_error:g}"
         + (f" + {allowance:g} (stated finite-size error)" if allowance else ""),

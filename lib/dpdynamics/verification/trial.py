@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array
+from ..arguments import Array, text
 from .evidence import ACCEPTED, REJECTED, UNDECIDED, Check, Comparison
 from .statistics import finite
 
@@ -35,6 +35,8 @@ def instead(measured: Any) -> Instead:
     It is put through the test of the check in place of the measured quantity, against the accepted
     statement, and must be rejected.
     """
+    for part in measured if isinstance(measured, tuple) else (measured,):
+        finite("measured", part, infinite=True)
     return Instead(measured)
 
 
@@ -47,8 +49,8 @@ def put_to_test(
     controls: Mapping[str, Any],
     *,
     compare: Callable[[str, Array, Any], Comparison],
-    read: Callable[[Any], Any],
-    read_measured: Callable[[Any], Array] | None = None,
+    read: Callable[[str, Any], Any],
+    read_measured: Callable[[str, Any], Array],
     detect: Callable[[Array, Any, Any], float] | None = None,
     as_array: Callable[[Any], Array] = np.asarray,
     tightness: Callable[[str, Any], Mapping[str, Any]] | None = None,
@@ -61,7 +63,7 @@ def put_to_test(
     compare : callable
         ``compare(label, measured, statement)`` returns the comparison.
     read, read_measured : callable
-        Turn a user's statement (or wrong measurement) into its validated form.
+        Turn a user's statement (or wrong measurement), after its name, into its validated form.
     detect : callable, optional
         ``detect(measured, statement, truth)`` returns the power of a statistical test against
         ``statement`` when ``truth`` holds. Where no statement was accepted, and for a wrong
@@ -72,11 +74,12 @@ def put_to_test(
     tightness : callable, optional
         Of the accepted statement, from its label and itself.
     """
-    if not name.strip():
-        raise ValueError("name must not be empty")
-    statements = {"printed": read(printed)}
+    text("name", name)
+    if not isinstance(controls, Mapping):
+        raise ValueError(f"controls must map words to wrong statements, got {controls!r}")
+    statements = {"printed": read("printed", printed)}
     if corrected is not None:
-        statements["corrected"] = read(corrected)
+        statements["corrected"] = read("corrected", corrected)
         if np.array_equal(as_array(statements["printed"]), as_array(statements["corrected"])):
             raise ValueError("corrected must differ from printed")
     results = {label: compare(label, measured, s) for label, s in statements.items()}
@@ -86,15 +89,15 @@ def put_to_test(
 
     judged_controls = []
     for label, control in controls.items():
-        if not label.strip() or label in ("printed", "corrected"):
+        if text("controls", label) in ("printed", "corrected"):
             raise ValueError(f"controls must be described in words of their own, got {label!r}")
-        value, statement, truth = measured, accepted, None
+        argument, value, statement, truth = f"controls[{label!r}]", measured, accepted, None
         if isinstance(control, Instead):
-            value = (read_measured or shaped_like("instead", measured))(control.measured)
+            value = read_measured(argument, control.measured)
             if np.array_equal(value, measured):
                 raise ValueError(f'control "{label}" equals the measurement it should falsify')
         else:
-            statement, truth = read(control), accepted if sound else None
+            statement, truth = read(argument, control), accepted if sound else None
             for which, other in statements.items():
                 if np.array_equal(as_array(statement), as_array(other)):
                     raise ValueError(f'control "{label}" equals the {which} statement')
@@ -120,28 +123,29 @@ def put_to_test(
 # --- reading what the user passed ----------------------------------------------------------------
 
 
-def shaped_like(name: str, pattern: ArrayLike) -> Callable[[Any], Array]:
-    """Return a reader that refuses NaN and every shape but that of ``pattern``."""
+def shaped_like(pattern: ArrayLike, whose: str) -> Callable[[str, Any], Array]:
+    """Return a reader that refuses NaN and every shape but that of a pattern, which is named."""
+    shape = np.shape(pattern)
 
-    def read(value: Any) -> Array:
+    def read(name: str, value: Any) -> Array:
         array = finite(name, value, infinite=True)
-        if array.shape != np.shape(pattern):
-            raise ValueError(f"{name} must have shape {np.shape(pattern)}, got {array.shape}")
+        if array.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape} of {whose}, got {array.shape}")
         return array
 
     return read
 
 
-def replicates(samples: Any, pattern: Array | None = None) -> Array:
+def replicates(name: str, samples: Any, pattern: Array | None = None) -> Array:
     """Read samples, shape (replicates, points) or (replicates,), with the points of ``pattern``."""
-    draws = finite("samples", samples)
+    draws = finite(name, samples)
     if draws.ndim not in (1, 2) or len(draws) < MINIMUM_REPLICATES:
         raise ValueError(
-            "samples must have shape (replicates, points) or (replicates,) with at least "
+            f"{name} must have shape (replicates, points) or (replicates,) with at least "
             f"{MINIMUM_REPLICATES} replicates, got {draws.shape}"
         )
     if pattern is not None and draws.shape[1:] != pattern.shape[1:]:
-        raise ValueError(f"samples must have points of shape {pattern.shape[1:]}")
+        raise ValueError(f"{name} must have points of shape {pattern.shape[1:]}, as samples have")
     return draws
 
 
@@ -153,20 +157,24 @@ def stated_error(allowance: ArrayLike, shape: tuple[int, ...] = ()) -> Array:
     return allowed
 
 
-def named_grids(where: Mapping[str, ArrayLike] | None, shape: tuple[int, ...]) -> dict[str, Array]:
-    """Read the parameters that name the points of a grid of the given shape."""
+def named_grids(
+    where: Mapping[str, ArrayLike] | None, pattern: Array, whose: str
+) -> dict[str, Array]:
+    """Read the parameters that name the points of a grid."""
+    if not isinstance(where, Mapping | None):
+        raise ValueError(f"where must map names to arrays, got {where!r}")
     names = {key: finite(f"where[{key!r}]", grid) for key, grid in (where or {}).items()}
-    if wrong := [key for key, grid in names.items() if grid.shape != shape]:
-        raise ValueError(f"where[{wrong[0]!r}] must have shape {shape}")
+    for key, grid in names.items():
+        shaped_like(pattern, whose)(f"where[{key!r}]", grid)
     return names
 
 
-def distinct(measured: Any, printed: Any) -> None:
+def distinct(name: str, measured: Any, printed: Any) -> None:
     """Refuse to compare an array, or an end of a pair, with itself."""
     for side in measured if isinstance(measured, tuple) else (measured,):
         arrays = isinstance(side, np.ndarray) and isinstance(printed, np.ndarray)
         if arrays and np.shares_memory(side, printed):
-            raise ValueError("measured and printed are the same array: nothing is compared")
+            raise ValueError(f"{name} and printed are the same array: nothing is compared")
 
 
 # --- small arithmetic ----------------------------------------------------------------------------

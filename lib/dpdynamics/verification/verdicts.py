@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..arguments import one_of
+from ..arguments import one_of, text
 from . import rendering, words
 from .evidence import CORRECTED, FAILED, REJECTED, Check
 from .seeds import base_seed
@@ -67,8 +67,8 @@ class Erratum:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if name != "also" and not value.strip():
-                raise ValueError(f"{name} of an erratum must not be empty")
+            if name != "also":
+                text(f"{name} of an erratum", value)
         one_of("grade", self.grade, tuple(words.GRADES))
         one_of("part", self.part, words.PARTS)
 
@@ -193,8 +193,7 @@ def out_of_reach(
     ValueError
         As in :func:`verdict`, or on an empty reason.
     """
-    if not reason.strip():
-        raise ValueError("reason must say why the claim is out of reach")
+    text("reason", reason)
     checks = (*tested, *substitute)
     _fit(claim, checks, errata)
     terms = _covered(coverage or {}, checks)
@@ -204,8 +203,11 @@ def out_of_reach(
 
 def _fit(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> None:
     """Refuse a claim, checks and errata that do not fit together."""
-    if not re.fullmatch(r"[a-z]+\d{4}\.[A-Za-z0-9.\-]+", claim):
+    if not re.fullmatch(r"[a-z]+\d{4}\.[A-Za-z0-9.\-]+", text("claim", claim)):
         raise ValueError(f'claim must look like "lin2025.eq5", got {claim!r}')
+    for name, kind, given in (("checks", Check, checks), ("errata", Erratum, errata)):
+        if strange := [item for item in given if not isinstance(item, kind)]:
+            raise ValueError(f"{name} must be {name} of this module, got {strange[0]!r}")
     by_name = {check.name: check for check in checks}
     if len(by_name) < len(checks):
         raise ValueError("checks of one verdict must have distinct names")
@@ -227,8 +229,8 @@ def _covered(coverage: Coverage, checks: Sequence[Check]) -> tuple[dict[str, Any
     terms = []
     for term, by in coverage.items():
         labels = [] if by is None else [by] if isinstance(by, str) else list(by)
-        if not term.strip() or not all(label.strip() for label in labels):
-            raise ValueError("coverage must name its terms, and what exercises them, in words")
+        for words_ in (term, *labels):
+            text("coverage: a term or what exercises it", words_)
         if strange := [label for label in labels if label not in able]:
             raise ValueError(
                 f'coverage of "{term}" names {strange[0]!r}, which is neither a rejected control '
