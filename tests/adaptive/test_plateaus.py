@@ -108,7 +108,7 @@ def test_moments_under_a_schedule_are_a_sum_over_the_noises():
         ("steps", lambda: quadratic_sgd_moments(1.0, 1.0, 1.0, [0.1], [2])),
         ("steps", lambda: quadratic_sgd_moments(1.0, 1.0, 1.0, [0.1], [0.5])),
         ("learning_rates", lambda: quadratic_sgd_moments(1.0, 1.0, 1.0, [-0.1], [1])),
-        ("learning_rates", lambda: quadratic_sgd_moments(1e90, 1.0, 1.0, [1.0] * 2, [2])),
+        ("learning_rates", lambda: quadratic_sgd_moments(1e90, 1.0, 1.0, [1.0] * 4, [4])),
     ],
 )
 def test_bad_arguments(name, make):

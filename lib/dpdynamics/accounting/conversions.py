@@ -207,13 +207,14 @@ def zcdp_to_delta(
     values = np.zeros(rho_.shape)
     seen = rho_ > 0
     r, e = rho_[seen], epsilon_[seen]
-    if conversion == "mironov":
-        values[seen] = np.exp(-(np.maximum(e - r, 0) ** 2) / (4 * r))
-    else:
-        start = -1 - r
-        log_s = monotone_root(_zcdp_epsilon_excess, start, start + 1, r, e)
-        s = np.exp(log_s)
-        values[seen] = np.exp(-r * s**2) / (1 + s)
+    with np.errstate(over="ignore"):  # of exponents: exp(-inf) is the 0 that they stand for
+        if conversion == "mironov":
+            values[seen] = np.exp(-(np.maximum(e - r, 0) ** 2) / (4 * r))
+        else:
+            start = -1 - r
+            log_s = monotone_root(_zcdp_epsilon_excess, start, start + 1, r, e)
+            s = np.exp(log_s)
+            values[seen] = np.exp(-r * s**2) / (1 + s)
     return plain(values)
 
 

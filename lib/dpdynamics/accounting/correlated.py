@@ -77,6 +77,7 @@ BLOCKS = (1, 2, 3, 4, 6, 8, 11)
 _LONGEST = 12
 _GRID = 128
 _WORK = 1e8
+_LARGEST = 1e5  # epsilon, beyond which losses overflow the grid that they are composed on
 
 
 class Bracket(NamedTuple):
@@ -111,7 +112,7 @@ def correlated_gaussian_delta(
     steps : int
         The number of releases, at least 1.
     epsilon : number or array
-        Any real numbers.
+        Real numbers of size at most 1e5.
     relation : {"add_remove", "add", "remove"}
     blocks : sequence of int
         The block lengths to try, from 1 to 12.
@@ -140,7 +141,7 @@ def correlated_gaussian_delta(
     """
     kappa, epsilons = (
         positive("noise_multiplier", noise_multiplier),
-        finite_array("epsilon", epsilon),
+        finite_array("epsilon", epsilon, largest=_LARGEST),
     )
     run = CorrelatedRun(correlation, sampling_probability, steps, relation, blocks)
     return Bracket(
@@ -219,7 +220,7 @@ def correlated_noise_multiplier(
     Parameters
     ----------
     epsilon : float
-        In [0, inf).
+        In [0, 1e5].
     delta : float
         In (0, 1).
     correlation, sampling_probability, steps, relation, blocks
@@ -244,7 +245,7 @@ def correlated_noise_multiplier(
     >>> [round(value, 2) for value in bracket]
     [12.62, 13.38]
     """
-    eps, target = nonnegative("epsilon", epsilon), fraction("delta", delta)
+    eps, target = _budget(epsilon, delta)
     run = CorrelatedRun(correlation, sampling_probability, steps, relation, blocks)
     noiseless = _noiseless(run.probability, run.steps, eps, relation)
     if target >= noiseless:
@@ -285,7 +286,7 @@ def cumulative_noise_lower_bound(
     Parameters
     ----------
     epsilon : float
-        In [0, inf).
+        In [0, 1e5].
     delta : float
         In (0, 1).
     sampling_probability, steps, relation
@@ -307,7 +308,7 @@ def cumulative_noise_lower_bound(
     >>> round(cumulative_noise_lower_bound(**budget), 2)
     150.84
     """
-    eps, target = nonnegative("epsilon", epsilon), fraction("delta", delta)
+    eps, target = _budget(epsilon, delta)
     run = CorrelatedRun(0.0, sampling_probability, steps, relation, (1,))
     if target >= _noiseless(run.probability, run.steps, eps, relation):
         return 0.0
@@ -550,6 +551,12 @@ def _noiseless(r: float, steps: int, epsilon: float, relation: str) -> float:
     return max(0.0, -expm1(steps * log1p(-r) + (epsilon if relation == "add" else 0.0)))
 
 
+def _budget(epsilon: float, delta: float) -> tuple[float, float]:
+    if nonnegative("epsilon", epsilon) > _LARGEST:
+        raise ValueError(f"epsilon must be at most {_LARGEST:g}, got {epsilon}")
+    return float(epsilon), fraction("delta", delta)
+
+
 def _excess(value: float, target: float) -> float:
     return log(max(value, 1e-300)) - log(target)
 
@@ -561,7 +568,7 @@ def _crossing(f: Callable[[float], float], start: float, side: int, tolerance: f
     if f(start) > 0:
         while f(high) > 0:
             low, high, step = high, high + step, 2 * step
-            if step > 1e4:
+            if high > 200:  # noise of exp(200), where only the floor of the bounds is left
                 raise ArithmeticError("delta is too small to be resolved")
     else:
         while f(low) <= 0:

@@ -288,8 +288,8 @@ def printed_correlated_multiplier(
     expected, level = checked_probability(sampling_probability) * count, log(2 / d)
     if not outside and (eps > 1 or expected < 3 * level):
         raise ValueError(
-            f"epsilon must be at most 1 and sampling_probability * steps at least {3 * level:g},"
-            f" got {eps:g} and {expected:g}"
+            "epsilon must be at most 1 and sampling_probability * steps at least 3 ln(2/delta) = "
+            f"{3 * level:g}, got {eps:g} and {expected:g}"
         )
     entries = (1 - lam**count) / (1 - lam)
     number = expected + sqrt(3 * expected * level)

@@ -210,14 +210,16 @@ def _transition(states: Array, moved: Array, rounding: str) -> csr_array:
 def _proposal(r: float, steps: int, weight: float, epsilon: float) -> tuple[float, float]:
     """Return the probability of taking part and the mean of the noise to draw with."""
     pair = binomial_pair(r, steps).scaled(1 / weight)
-    target = 0.15 + brentq(
-        lambda x: float(pair.loss(np.array([x]))[0]) - max(epsilon, 0.5 * pair.base),
-        -50.0,
-        50.0 + pair.means[-1],
-    )
+
+    def excess(x: float) -> float:
+        return float(pair.loss(np.array([x]))[0]) - max(epsilon, 0.5 * pair.base)
 
     def part(a: float) -> float:
         return r / (r + (1 - r) * exp(-a * weight))
 
+    last = 50.0 + pair.means[-1]
+    if not excess(-50.0) < 0 < excess(last):
+        raise ArithmeticError(f"epsilon = {epsilon:g} is out of the reach of such a run")
+    target = 0.15 + brentq(excess, -50.0, last)
     mean = float(brentq(lambda a: part(a) * steps * weight + a - target, -60.0, 60.0 + target))
     return part(mean), mean

@@ -100,7 +100,8 @@ def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
     m, d = mu_[seen], delta_[seen]
     # In w = epsilon/mu: the profile is below Phi(mu/2 - w).
     high = m / 2 - ndtri(d) + 1e-3
-    values[seen] = m * monotone_root(_log_excess_at, 0 * high, high, m, np.log(d))
+    with np.errstate(over="ignore"):
+        values[seen] = m * monotone_root(_log_excess_at, 0 * high, high, m, np.log(d))
     return plain(values)
 
 

@@ -70,8 +70,8 @@ class Saddle(NamedTuple):
     @property
     def width(self) -> float:
         """How far up the line the integrand reaches when it is nearly Gaussian."""
-        total = self.curvature + self.center**-2 + (1 + self.center) ** -2
-        if not total > 0:
+        total = self.curvature + 1 / self.center / self.center + (1 + self.center) ** -2
+        if not 0 < total < np.inf:
             raise InversionError("the privacy loss is too large for its transform to be inverted")
         return float(total**-0.5)
 
@@ -221,7 +221,7 @@ def saddle_at_epsilon(cumulants: Cumulants, epsilon: float, limit: float = np.in
     def equation(s: Saddle) -> tuple[float, float]:
         c = s.center
         share = c / (1 + c)
-        return c * (s.slope - epsilon) - 1 - share, 1 + share**2 + c**2 * s.curvature
+        return c * (s.slope - epsilon) - 1 - share, 1 + share**2 + c * c * s.curvature
 
     return _saddle(cumulants, equation, limit)
 

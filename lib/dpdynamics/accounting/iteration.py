@@ -155,7 +155,7 @@ class _Block(NamedTuple):
 
     @property
     def cost(self) -> float:
-        return self.shift**2 / self.clock
+        return self.shift * self.shift / self.clock  # inf where a power would raise
 
     def absorbs(self, later: "_Block", contraction: float) -> bool:
         """Whether the slope falls, or stays, from this block to the next."""

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from ..arguments import Array, finite_array, fraction, number
+from ..arguments import LARGEST, Array, finite_array, fraction, nonnegative
 from .remainders import expm1_minus
 
 LogDensity = Callable[[Array], Array]
@@ -93,8 +93,8 @@ def renyi_divergence_quadrature(
     ----------
     Claim lin2025.def1.
     """
-    if not 0 < number("order", order) < np.inf or order == 1:
-        raise ValueError(f"order must lie in (0, 1) or (1, inf), got {order!r}")
+    if nonnegative("order", order) in (0, 1):
+        raise ValueError(f"order must lie in (0, 1) or (1, {LARGEST:g}], got {order!r}")
     if dimension not in (1, 2):
         raise ValueError(f"dimension must be 1 or 2, got {dimension}")
     if not 10 <= box < np.inf:

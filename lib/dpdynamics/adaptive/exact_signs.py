@@ -41,8 +41,8 @@ def exact_sign_mean(
     r"""Compute the mean sign of a coordinate of the private gradient without approximation.
 
     Arguments are those of `averaged_sign_mean`; the noise multiplier must be positive. By
-    quadrature: the error is below 1e-7 for multipliers from 0.01 on. A value takes 0.05 s, some
-    seconds for Student noise in batches.
+    quadrature: the error is below 1e-7 for multipliers from 0.01 on and means of at most 1e8
+    standard deviations. A value takes 0.05 s, some seconds for Student noise in batches.
 
     References
     ----------
@@ -52,10 +52,13 @@ def exact_sign_mean(
     multiplier, batch = multiplier_and_batch(
         positive_array("noise_multiplier", noise_multiplier), batch_size
     )
+    sigma = positive_array("noise_scale", noise_scale)
+    if np.any(length > 1e8 * sigma):  # beyond, rounding of the mean costs 1e-8 of the noise
+        raise ValueError("mean_norm must be at most 1e8 noise_scale")
     parts = np.broadcast_arrays(
         at,
         length,
-        positive_array("noise_scale", noise_scale),
+        sigma,
         dimensions(dimension),
         positive_array("clip_norm", clip_norm),
         multiplier,

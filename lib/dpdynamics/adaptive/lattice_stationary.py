@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import Array, finite_array, positive
+from ..arguments import Array, finite_array, positive, vector
 from .sign_probabilities import SymmetricSign
 from .sign_walk import LatticeLaw
 from .stationary_densities import NEGLIGIBLE, sums_from
 
 MOST_SITES = 2**23
+FARTHEST = 2**40  # steps between x0 and a site: beyond, rounding moves it by 2^-13 of a step
 
 
 class StationarySignLaw(NamedTuple):
@@ -79,10 +80,15 @@ def stationary_sign_law(
     ----------
     Claim anon2025.thmB.15, for which this is the exact counterpart.
     """
-    start, rate = float(finite_array("x0", x0, ndim=0)), positive("learning_rate", learning_rate)
-    low, high = (around, around) if interval is None else interval
-    if not -np.inf < low <= high < np.inf:
-        raise ValueError(f"around and interval must be finite and not decrease, got {low}, {high}")
+    start, middle = (
+        float(finite_array(name, value, ndim=0)) for name, value in (("x0", x0), ("around", around))
+    )
+    rate = positive("learning_rate", learning_rate)
+    low, high = (middle, middle) if interval is None else vector("interval", interval, 2).tolist()
+    if low > high:
+        raise ValueError(f"interval must not decrease, got {interval}")
+    if max(abs(low - start), abs(high - start)) > FARTHEST * rate:
+        raise ValueError(f"x0 must lie within 2^40 learning_rate of {low} and {high}, got {start}")
     first, last = int(np.floor((low - start) / rate)), int(np.ceil((high - start) / rate))
     grow_front = grow_back = 32
     while True:

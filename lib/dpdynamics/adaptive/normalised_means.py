@@ -157,14 +157,15 @@ def _bump(rho: Array, nu: Array, *, cosines: Array, sines: int, shape: float) ->
 
 
 def degrees(degrees_of_freedom: ArrayLike) -> Array:
-    """Return degrees of freedom in (0, 1e12], or inf.
+    """Return degrees of freedom in [0.2, 1e12], or inf.
 
+    Below 0.2 the scale of the noise spreads over more powers of ten than numbers have.
     Beyond 1e12 the scale of the noise varies by less than 1e-6, and the rounding errors of its
     density, which grow with the degrees, exceed the accuracy that the means promise.
     """
     nu = finite_array("degrees_of_freedom", degrees_of_freedom, infinite=True)
-    if np.any((nu <= 0) | ((nu > 1e12) & np.isfinite(nu))):
-        raise ValueError(f"degrees_of_freedom must lie in (0, 1e12] or be inf, got {nu}")
+    if np.any((nu < 0.2) | ((nu > 1e12) & np.isfinite(nu))):
+        raise ValueError(f"degrees_of_freedom must lie in [0.2, 1e12] or be inf, got {nu}")
     return nu
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..arguments import (
     Array,
     finite_array,
+    integers,
     nonnegative,
     nonnegative_array,
     plain,
@@ -180,11 +181,10 @@ def quadratic_sgd_moments(
     Claims anon2025.thmB.9 and anon2025.fig1.
     """
     curvatures, S = finite_array("curvature", curvature), nonnegative_array("scale", scale)
-    rates, marks = nonnegative_array("learning_rates", learning_rates, ndim=1), np.asarray(steps)
-    if marks.ndim != 1 or marks.size == 0 or not np.issubdtype(marks.dtype, np.integer):
-        raise ValueError("steps must be a vector of integers")
-    if np.any(np.diff(marks, prepend=0) < 0) or marks[-1] > rates.size:
-        raise ValueError(f"steps must not decrease and lie in [0, {rates.size}]")
+    rates = nonnegative_array("learning_rates", learning_rates, ndim=1)
+    marks = integers("steps", steps)
+    if not marks.size or np.any(np.diff(marks, prepend=0) < 0) or marks[-1] > rates.size:
+        raise ValueError(f"steps must be integers in [0, {rates.size}] that do not decrease")
     curvatures, S, mean = np.broadcast_arrays(curvatures, S, finite_array("x0", x0))
     variance, done, path = np.zeros(mean.shape), 0, []
     with np.errstate(over="ignore", invalid="ignore"):

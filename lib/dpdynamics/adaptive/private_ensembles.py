@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import Array, checkpoint_steps, finite_array, fraction, nonnegative, one_of
+from ..arguments import Array, checkpoint_steps, finite_array, nonnegative, one_of, vector
 from ..arguments import nonnegative_array as nonnegatives
 from .backends import NumpyBackend, TorchBackend, make_backend
 from .gradient_parts import PrivateNoise
@@ -261,10 +261,11 @@ class _Adam:
         betas: tuple[float, float],
         epsilon: float,
     ) -> None:
-        for name, beta in zip(("betas[0]", "betas[1]"), betas, strict=True):
-            if beta != 0:
-                fraction(name, beta)
-        self.arrays, self.betas, self.epsilon = arrays, betas, nonnegative("adam_epsilon", epsilon)
+        b1, b2 = vector("betas", betas, 2).tolist()
+        if not (0 <= b1 < 1 and 0 <= b2 < 1):
+            raise ValueError(f"betas must lie in [0, 1), got {betas}")
+        self.arrays, self.betas = arrays, (b1, b2)
+        self.epsilon = nonnegative("adam_epsilon", epsilon)
         self.first, self.second, self.work, self.steps = x * 0, x * 0, x * 0, 0
 
     def direct(self, g: Any) -> None:

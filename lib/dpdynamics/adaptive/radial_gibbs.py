@@ -63,6 +63,8 @@ def radial_gibbs_law(
             break
     if abs(low) == 300 or abs(high) == 300:
         raise ArithmeticError("potential: the Gibbs law cannot be normalised")
+    if not isinstance(breaks, Iterable):
+        raise ValueError(f"breaks must be radii, got {breaks!r}")
     kinks = [np.log(positive("breaks", radius)) for radius in breaks]
     inside = [kink for kink in kinks if low < kink < high]
     edges = np.unique(np.append(np.linspace(low, high, 1 + PANELS), inside))

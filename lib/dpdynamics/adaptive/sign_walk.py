@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import Array, finite_array, nonnegative, plain, positive_array
+from ..arguments import Array, finite_array, integers, nonnegative, plain, positive_array
 from .sign_probabilities import SymmetricSign
 
 Function = Callable[[Array], ArrayLike]  # x (sites, *configurations) to the same shape
@@ -290,11 +290,9 @@ def _negligible(law: Array, allowance: float, lost: Array) -> int:
 
 
 def _schedule(steps: ArrayLike, multiples: ArrayLike | None) -> tuple[list[int], list[int]]:
-    marks = np.asarray(steps)
-    if marks.ndim != 1 or marks.size == 0 or not np.issubdtype(marks.dtype, np.integer):
-        raise ValueError("steps must be a vector of integers")
-    if np.any(np.diff(marks, prepend=0) < 0):
-        raise ValueError("steps must be nonnegative and must not decrease")
+    marks = integers("steps", steps)
+    if marks.size == 0 or np.any(np.diff(marks, prepend=0) < 0):
+        raise ValueError("steps must be a vector of integers, nonnegative and not decreasing")
     if multiples is None:
         return marks.tolist(), [1] * int(marks[-1])
     sizes = finite_array("multiples", multiples, ndim=1)

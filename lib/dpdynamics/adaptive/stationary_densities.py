@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import erf, logsumexp, ndtr, poch
 
-from ..arguments import Array, finite_array, plain, positive, positive_array, whole
+from ..arguments import Array, finite_array, plain, positive, positive_array, vector, whole
 
 Function = Callable[[Array], ArrayLike]
 ORDER = 20  # Gauss points of a panel
@@ -100,9 +100,9 @@ def diffusion_law(
     ----------
     Claim anon2025.thmB.10, whose equation (108) is a case.
     """
-    low, high = map(float, interval)
-    if not -np.inf < low < high < np.inf:
-        raise ValueError(f"interval must be finite and increase, got {interval}")
+    low, high = vector("interval", interval, 2)
+    if not low < high:
+        raise ValueError(f"interval must increase, got {interval}")
     return _checked(drift, variance, np.linspace(low, high, 1 + 2 * whole("panels", panels, 1)))
 
 

@@ -127,6 +127,8 @@ def run_grid(
     """
     seed = whole("seed", seed, 0)
     chunks = _chunks(configurations, whole("chunk_size", chunk_size, 1))
+    if not isinstance(n_jobs, int | np.integer | None):
+        raise ValueError(f"n_jobs must be an integer, got {n_jobs!r}")
     store = None if path is None else _Store(Path(path), _name(task), seed)
     done = {} if store is None else store.read(chunks)
     shared = _Shared(task)
