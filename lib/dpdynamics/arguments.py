@@ -58,12 +58,12 @@ def nonnegative_array(
     return array
 
 
-def positive_array(name: str, value: ArrayLike) -> Array:
-    """Return `value` as a finite float array of positive entries."""
+def positive_array(name: str, value: ArrayLike, *, smallest: float = SMALLEST) -> Array:
+    """Return `value` as a finite float array of entries that are positive, at least `smallest`."""
     array = finite_array(name, value)
-    if np.any(array < SMALLEST):
+    if np.any(array < smallest):
         raise ValueError(
-            f"{name} must be positive, at least {SMALLEST:g}, got a minimum of {array.min()}"
+            f"{name} must be positive, at least {smallest:g}, got a minimum of {array.min()}"
         )
     return array
 

@@ -66,7 +66,7 @@ def clipping_factors(ratio: ArrayLike) -> ClippingFactors:
 def positive_or_inf(name: str, value: ArrayLike) -> Array:
     """Return `value` as a float array of positive entries, which may be inf."""
     array = finite_array(name, value, infinite=True)
-    positive_array(name, array[array != np.inf])
+    positive_array(name, array[array != np.inf], smallest=1e-300)
     return array
 
 

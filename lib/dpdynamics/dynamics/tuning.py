@@ -107,7 +107,7 @@ def tune_one_pass(
     """
     alpha = None if exponent is None else nonnegative_array("exponent", exponent)
     start = positive_array("initial_risk", initial_risk)
-    aspect = positive_array("aspect_ratio", aspect_ratio)
+    aspect = positive_array("aspect_ratio", aspect_ratio, smallest=1e-300)
     labels = positive_array("label_variance", label_variance)
     privacy = positive_or_inf("rho", rho)
     kept = None if clip_constant is None else positive_array("clip_constant", clip_constant)
