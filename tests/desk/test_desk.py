@@ -204,6 +204,13 @@ def test_shuffled_bounds_enclose_one_epoch_and_grow() -> None:
     assert replaced.upper == pytest.approx(gaussian_epsilon(mu=4.0, delta=1e-5))
 
 
+@pytest.mark.parametrize("changes", [{"steps": 10**12}, {"delta": 5e-324}])
+def test_shuffled_bounds_of_endless_runs_and_of_next_to_no_delta(changes: dict[str, float]) -> None:
+    run = {"noise_multiplier": 1.0, "batch_size": 10, "samples": 100, "steps": 20, "delta": 1e-3}
+    low, high = desk.shuffled_epsilon(**run | changes)
+    assert 11 < low < high < np.inf
+
+
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @pytest.mark.parametrize("noise", [0.03, 0.05, 0.1, 0.2])
 def test_shuffled_bounds_hold_at_little_noise(noise: float, relation: str) -> None:
@@ -313,8 +320,10 @@ def test_end_noise_by_brute_force() -> None:
         assert desk.end_noise_std(correlation=lam, decay=a, steps=k) == pytest.approx(
             np.linalg.norm(kernel @ matrix)
         )
-    nearly = desk.end_noise_std(correlation=0.5, decay=1e-17, steps=50)
-    assert nearly == desk.end_noise_std(correlation=0.5, decay=0.0, steps=50)
+    still = desk.end_noise_std(correlation=0.5, decay=0.0, steps=5)
+    for decay in (1e-17, 3e-15, 1e-12):
+        nearly = desk.end_noise_std(correlation=0.5, decay=decay, steps=5)
+        assert nearly == pytest.approx(still, rel=1e-11)
     flat = cumulative_noise_std(noise_multiplier=1.0, correlation=0.9, steps=50)
     assert desk.end_noise_std(correlation=0.9, decay=0.0, steps=50) == pytest.approx(flat)
 
@@ -370,6 +379,10 @@ def test_one_shuffled_epoch_gains_from_correlation() -> None:
         (desk.correlate_noise, {**OFTEN, "sampling": "fixed", "decay": -1.0}, "decay"),
         (desk.choose_optimiser, {**STEPS, "noise_multiplier": 1.0, "steps": 9}, "curvature"),
         (desk.choose_optimiser, {**STEPS, "noise_multiplier": 1.0, "steps": -3}, "steps"),
+        (desk.correlate_noise, {**OFTEN, "blocks": (0, 1)}, "blocks"),
+        (desk.correlate_noise, {**OFTEN, "multipliers": {0.5: Bracket(1.0, np.nan)}}, "multipl"),
+        (desk.spent_epsilon, {**RUN, "noise_multiplier": 5e-324}, "noise_multiplier"),
+        (desk.plan_one_pass, {**PLAN, "epsilon": 8.0, "label_std": 1e60}, "label_std"),
         (desk.end_noise_std, {"correlation": 1.0, "decay": 0.1, "steps": 3}, "correlation"),
         (desk.end_noise_std, {"correlation": 0.5, "decay": 1.1, "steps": 3}, "decay"),
     ],
@@ -383,8 +396,10 @@ def test_other_refusals() -> None:
     assert desk.spent_epsilon(**{**RUN, "noise_multiplier": 0.0}).refused
     assert desk.plan_one_pass(**{**PLAN, "dimension": 5}, epsilon=8.0).refused
     assert desk.plan_one_pass(**{**PLAN, "dimension": 1500}, epsilon=8.0).refused
-    small = desk.plan_one_pass(**{**PLAN, "label_std": 1e-8}, epsilon=8.0, exponent=0.5)
-    assert small.refused and "beyond the search" in small.reason
+    for std in (1e-8, 1e-30, 1e-50):
+        small = desk.plan_one_pass(**{**PLAN, "label_std": std}, epsilon=8.0, exponent=0.5)
+        assert small.refused and "beyond the search" in small.reason
+    assert desk.choose_optimiser(noise_multiplier=1.0, **STEPS | {"batch_size": 10**30}).value > 1
     tiny = {**BUDGET, "samples": 1000, "batch_size": 1, "steps": 1}
     assert not desk.required_noise(**{**tiny, "delta": 9e-4}).refused
     few = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 1e-6, "steps": 1}

@@ -172,6 +172,9 @@ def test_words_as_values():
         ({"values": [0, 1], "log": True}, "positive"),
         ({"values": [0, 1], "label": " "}, "label"),
         ({"values": [0, 1], "start": 2}, "start"),
+        ({"values": "ab"}, "values"),
+        ({"values": [0, 1], "unit": None}, "unit"),
+        ({"values": [0, 1], "format": ".4q"}, "format"),
     ],
 )
 def test_parameter_refuses(arguments, said):

@@ -128,7 +128,7 @@ def test_band():
     )
     with pytest.raises(ValueError, match="lower must not exceed"):
         band(ax, x, x + 0.1, x)
-    with pytest.raises(ValueError, match="finite"):
+    with pytest.raises(ValueError, match="upper must not contain NaN"):
         band(ax, x, x, x * np.nan)
     with pytest.raises(ValueError, match="equal length"):
         band(ax, x, x[:-1], x)

@@ -81,5 +81,6 @@ def test_panels_have_the_book_width():
     plt.close(figure)
     with pytest.raises(ValueError, match="columns"):
         panels(0)
-    with pytest.raises(ValueError, match="height"):
-        panels(height=0)
+    for height in (0, 1e-3, 1e3):
+        with pytest.raises(ValueError, match="height"):
+            panels(height=height)

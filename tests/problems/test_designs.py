@@ -53,6 +53,11 @@ def test_clipped_variance_is_the_integral(clip):
     assert noise.variance == pytest.approx(0.49 * float(exact), rel=1e-11)
 
 
+@pytest.mark.parametrize("clip", [1e-100, 1e-20, 1e-9])
+def test_a_tiny_clip_leaves_its_square(clip):
+    assert GaussianLabelNoise(1.0, clip).variance == pytest.approx(clip**2, rel=1e-8)
+
+
 def test_label_noise_is_cut_and_has_its_variance():
     noise = GaussianLabelNoise(scale=2.0, clip=1.5)
     values = noise.sample(np.random.default_rng(1), (300, 700))

@@ -54,6 +54,8 @@ def test_step_sizes():
     [
         ("initial", lambda: PolynomialDecay(-1.0, 0.5)),
         ("exponent", lambda: PolynomialDecay(1.0, [0.5, np.nan])),
+        ("exponent", lambda: PolynomialDecay(1.0, 1e7)),
+        ("offset", lambda: InverseTimeDecay(1e60, 1e-60)),
         ("t must", lambda: PolynomialDecay(1.0, 0.5)(1.01)),
         ("t must", lambda: PolynomialDecay(1.0, 0.5).integral([0.2, -0.1])),
         ("steps", lambda: PolynomialDecay(1.0, 0.5).step_sizes(0)),
@@ -88,3 +90,9 @@ def test_capped_integrals_are_those_of_the_minimum():
         schedule.square_integral(0.9), np.trapezoid(least**2, t[:, 0], axis=0), rtol=1e-6
     )
     np.testing.assert_array_equal(schedule(0.3), decay(0.3))
+
+
+@pytest.mark.parametrize(("cap", "t"), [(1e-60, 1.0), (0.5, 1e-20)])
+def test_a_capped_square_does_not_vanish(cap, t):
+    square = CappedDecay(PolynomialDecay(1.0, 0.0), cap).square_integral(t)
+    assert float(square) == pytest.approx(cap**2 * t, rel=1e-12)

@@ -1,5 +1,7 @@
 """Synthetic bags of words: the law that is documented, and the form of what is drawn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -161,6 +163,12 @@ def test_bad_data(message, features, labels, classes):
         ("vocabulary", lambda law: movie_review_law(rng(), vocabulary=1)),
         ("informative", lambda law: movie_review_law(rng(), informative=1.5)),
         ("strength", lambda law: movie_review_law(rng(), strength=-1.0)),
+        ("strength", lambda law: movie_review_law(rng(), strength=61.0)),
+        ("exponent", lambda law: movie_review_law(rng(), exponent=90.0)),
+        ("shift", lambda law: stack_overflow_law(rng(), shift=1e95)),
+        ("log_odds", lambda law: replace(law, log_odds=law.log_odds - 601)),
+        ("log_length_mean", lambda law: replace(law, log_length_mean=21.0).sample(rng(), 1)),
+        ("log_length_sd", lambda law: replace(law, log_length_sd=1e90).sample(rng(), 9)),
         ("keyword_share", lambda law: stack_overflow_law(rng(), keyword_share=1.0)),
         ("keywords", lambda law: stack_overflow_law(rng(), vocabulary=9, keywords=9)),
         ("classes", lambda law: stack_overflow_law(rng(), classes=1)),

@@ -6,7 +6,17 @@ import importlib
 
 from valid_calls.calls import Call
 
-ROOMS = ("accounting", "adaptive", "dynamics", "kan", "training", "verification")
+ROOMS = (
+    "accounting",
+    "adaptive",
+    "desk",
+    "display",
+    "dynamics",
+    "kan",
+    "problems",
+    "training",
+    "verification",
+)
 
 CALLS: dict[str, Call] = {
     f"{room}.{name}": call
@@ -18,6 +28,8 @@ CALLS: dict[str, Call] = {
 ELSEWHERE: dict[str, str] = {
     "dynamics.released_risk": "settings by **: tests/dynamics/test_tuning.py",
     "dynamics.risk_bounds": "settings by **: tests/dynamics/test_clipped_risk.py",
+    "problems.load_posts": "files: tests/problems/test_reviews.py",
+    "problems.load_reviews": "files: tests/problems/test_reviews.py",
     "training.grid": "arguments of any name: tests/training/test_grids.py",
     "training.train_configurations": "settings by **: tests/training/test_sparse_trainer.py",
     "verification.verdict": "positional checks: tests/verification/test_verdicts.py",

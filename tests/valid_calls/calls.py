@@ -14,6 +14,10 @@ class Text(str):
     """A text of any words, as against the name of a choice."""
 
 
+class Words(str):
+    """A text of any words, or of none."""
+
+
 def rng() -> np.random.Generator:
     """A generator."""
     return np.random.default_rng(0)

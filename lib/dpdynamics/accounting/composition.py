@@ -126,10 +126,11 @@ def _window(levels: Array, masses: Array, times: int, delta: float) -> tuple[flo
 
     def log_mgf(tilts: Array) -> Array:
         exponents = np.multiply.outer(tilts, levels)
-        top = exponents.max(axis=1)
-        return np.asarray(np.log(np.exp(exponents - top[:, None]) @ masses) + top)
+        top = exponents.max(axis=1, where=masses > 0, initial=-np.inf)
+        exponents = np.minimum(exponents - top[:, None], 0.0)  # beyond the top there is no mass
+        return np.asarray(np.log(np.exp(exponents) @ masses) + top)
 
-    above = (times * log_mgf(_TILTS) - np.log(1e-3 * delta)) / _TILTS
-    below = -(times * log_mgf(-_TILTS) - np.log(1e-6 * delta)) / _TILTS
+    above = (times * log_mgf(_TILTS) - np.log(1e-3) - np.log(delta)) / _TILTS
+    below = -(times * log_mgf(-_TILTS) - np.log(1e-6) - np.log(delta)) / _TILTS
     low = max(float(below.max()), times * float(levels[0]))
     return low, max(min(float(above.min()), times * float(levels[-1])), low)

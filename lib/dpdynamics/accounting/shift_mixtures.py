@@ -23,7 +23,7 @@ values keep their digits, and what the circular transform cannot hold is added b
 """
 
 from dataclasses import dataclass
-from math import ceil, exp, expm1, floor, log, log1p, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -40,7 +40,7 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class ShiftMixture:
-    """The pair of laws: `means` increase from 0, `weights` are positive and add up to 1."""
+    """The pair of laws: `means` increase from 0, `weights` add up to 1."""
 
     means: Array
     weights: Array
@@ -48,7 +48,7 @@ class ShiftMixture:
     @property
     def base(self) -> float:
         """The least loss, that of x at minus infinity."""
-        return log(self.weights[0])
+        return log(self.weights[0]) if self.weights[0] else -inf
 
     def scaled(self, noise_multiplier: float) -> "ShiftMixture":
         """Return the pair at a noise multiplier, if this one is at 1."""
@@ -56,7 +56,9 @@ class ShiftMixture:
 
     def loss(self, x: Array) -> Array:
         """Return ln dP/dQ at points x of shape (n,)."""
-        terms = np.multiply.outer(x, self.means) + (np.log(self.weights) - self.means**2 / 2)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.weights)
+        terms = np.multiply.outer(x, self.means) + (logs - self.means**2 / 2)
         largest = terms.max(axis=1, keepdims=True)
         return np.asarray(largest[:, 0] + np.log(np.exp(terms - largest).sum(axis=1)))
 

@@ -66,9 +66,9 @@ def private_gradient_scale(
     B = whole("batch_size", batch_size, minimum=1)
     clip = positive("clip_norm", clip_norm)
     if clipped_dimension is not None:
-        spread = clip / np.sqrt(whole("clipped_dimension", clipped_dimension, minimum=1))
+        spread = clip / np.sqrt(float(whole("clipped_dimension", clipped_dimension, minimum=1)))
     added = clip * nonnegative("noise_multiplier", noise_multiplier) / B
-    return float(np.hypot(spread / np.sqrt(B), added))
+    return float(np.hypot(spread / np.sqrt(float(B)), added))
 
 
 def sgd_plateau(

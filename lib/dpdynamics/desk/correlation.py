@@ -6,7 +6,7 @@ less so in directions of large curvature, where old noise is forgotten before it
 """
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import expm1, inf, log1p, sqrt
 from typing import Any
 
 from ..accounting import (
@@ -17,7 +17,7 @@ from ..accounting import (
     gaussian_noise_multiplier,
     worst_sensitivity,
 )
-from ..arguments import fraction, nonnegative, one_of, positive, whole
+from ..arguments import finite_array, fraction, integers, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal
 
 _EVIDENCE = ("wang2026.lemF.11", "wang2026.thmF.12", "wang2026.thm4.1")
@@ -65,8 +65,11 @@ def end_noise_std(*, correlation: float, decay: float, steps: int) -> float:
     if a > 1:
         raise ValueError(f"decay must lie in [0, 1], got {decay}")
     earlier = whole("steps", steps, 1) - 1
-    kept = (1 - a) ** 2
-    memory = float(earlier) if kept == 1 else (1 - kept**earlier) / (1 - kept)
+    if a == 0 or earlier == 0:
+        memory = float(earlier)
+    else:
+        rate = 2 * log1p(-a) if a < 1 else -inf  # without cancellation for small a
+        memory = expm1(earlier * rate) / expm1(rate)
     return sqrt(1 + (1 - a - lam) ** 2 * memory)
 
 
@@ -123,9 +126,17 @@ def correlate_noise(
         raise ValueError(f"sampling_probability must lie in (0, 1], got {sampling_probability}")
     end_noise_std(correlation=0.0, decay=decay, steps=steps)  # their ranges
     count, question = whole("steps", steps, 1), f"Correlate the noise at ({epsilon:g}, {delta:g})?"
-    tried = [float(c) for c in correlations]
+    tried = finite_array("correlations", correlations, ndim=1).tolist()
     if not tried or not all(0 < c < 1 for c in tried):
         raise ValueError(f"correlations must hold numbers in (0, 1), got {correlations!r}")
+    for block in (lengths := integers("blocks", blocks)):
+        whole("blocks", block, 1)
+    if not lengths.size:
+        raise ValueError("blocks must not be empty")
+    known = dict(multipliers or {})
+    for bracket in known.values():
+        for end in bracket:
+            positive("multipliers", float(end))
     if sampling == "shuffled" and q * count <= 1 + 1e-9:
         return _one_epoch(question, epsilon, delta, count, decay, tried)
     if sampling != "poisson":
@@ -135,7 +146,6 @@ def correlate_noise(
         "sampling_probability": q,
         "steps": count,
     }
-    known = dict(multipliers or {})
     try:
         plain = calibrate_noise_multiplier(epsilon=epsilon, **run)
         for lam in tried:

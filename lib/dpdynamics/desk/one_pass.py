@@ -65,6 +65,8 @@ def plan_one_pass(
     n, d = whole("samples", samples, 2), whole("dimension", dimension, 1)
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
     zeta, start = positive("label_std", label_std), positive("initial_risk", initial_risk)
+    if not 1e-50 <= zeta <= 1e50:  # it is squared
+        raise ValueError(f"label_std must lie in [1e-50, 1e50], got {label_std}")
     one_of("features", features, ("gaussian", "other"))
     if exponent is not None:
         nonnegative("exponent", exponent)
@@ -83,7 +85,7 @@ def plan_one_pass(
     }
     best = tune_one_pass(exponent, **setting)
     risk, clip = float(best.risk), float(best.clip_constant)
-    if clip > 29 * zeta:
+    if clip > 29 * zeta or start > 1e30 * zeta**2:  # from there on the search gets nowhere
         return Refusal(
             question,
             f"the label noise is so small against the residuals of the start (R_0 / zeta^2 = "

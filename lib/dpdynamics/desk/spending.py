@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..accounting import Bracket, gaussian_epsilon, subsampled_gaussian_epsilon
-from ..arguments import fraction, nonnegative, one_of, whole
+from ..arguments import fraction, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal
 from .batches import RELATIONS, fixed_size_epsilon, shuffled_epsilon
 from .noise import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS
@@ -60,6 +60,8 @@ def spent_epsilon(
     True
     """
     noise = nonnegative("noise_multiplier", noise_multiplier)
+    if noise > 0:
+        positive("noise_multiplier", noise)
     delta, n = fraction("delta", delta), whole("samples", samples, 2)
     batch = whole("batch_size", batch_size, 1)
     if batch > n:

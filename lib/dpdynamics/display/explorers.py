@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -21,6 +21,7 @@ from IPython import get_ipython
 from IPython.display import display
 from matplotlib.figure import Figure
 
+from ..arguments import text, whole
 from .figures import Shown, describe
 from .svg import pack, render
 
@@ -62,6 +63,8 @@ class Parameter:
     start: int = 0
 
     def __post_init__(self) -> None:
+        if isinstance(self.values, str) or not isinstance(self.values, Iterable):
+            raise ValueError(f"values must be a sequence, got {self.values!r}")
         values = tuple(getattr(v, "item", lambda v=v: v)() for v in self.values)
         object.__setattr__(self, "values", values)
         if len(values) < 2:
@@ -75,9 +78,14 @@ class Parameter:
             raise ValueError(f"values must be increasing finite numbers or strings, got {values}")
         if self.log and (self.words or values[0] <= 0):
             raise ValueError(f"values must be positive numbers when log is set, got {values}")
-        if not self.label.strip():
-            raise ValueError("label must not be empty")
-        if not 0 <= self.start < len(values):
+        text("label", self.label)
+        if not isinstance(self.unit, str):
+            raise ValueError(f"unit must be a text, got {self.unit!r}")
+        try:
+            self.text(values[0])
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"format must be a format specification: {error}") from None
+        if whole("start", self.start, 0) >= len(values):
             raise ValueError(f"start must lie in [0, {len(values) - 1}], got {self.start}")
 
     @property
@@ -145,6 +153,7 @@ class Explorer:
             key: p if isinstance(p, Parameter) else Parameter(p, label=key)
             for key, p in parameters.items()
         }
+        whole("budget", budget, 1)
         self.html = self._static()
         if len(self.html) > budget:
             raise ValueError(

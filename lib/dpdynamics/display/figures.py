@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from ..arguments import finite_array, number, text, whole
 from .style import WIDTH
 from .svg import render
 
@@ -28,14 +28,14 @@ def describe(alt: str, caption: str, name: str) -> dict[str, dict[str, dict[str,
         If ``alt`` has fewer than 40 characters or repeats the caption, if ``caption`` is empty, or
         if ``name`` is not a slug (lower-case letters, digits and single hyphens).
     """
+    for word, value in {"alt": alt, "caption": caption, "name": name}.items():
+        text(word, value)
     alt, caption = " ".join(alt.split()), caption.strip()
     if len(alt) < SHORTEST_ALT:
         raise ValueError(
             f"alt must say what the picture shows in at least {SHORTEST_ALT} characters, "
             f"got {alt!r}"
         )
-    if not caption:
-        raise ValueError("caption must not be empty")
     if alt == " ".join(caption.split()):
         raise ValueError("alt must not repeat the caption: say what a reader would see")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
@@ -100,7 +100,7 @@ def panels(columns: int = 1, *, height: float = 3.7, **options: Any) -> tuple[Fi
     columns : int
         Number of panels, at least 1.
     height : float
-        Height in inches, positive.
+        Height in inches, from 0.1 to 100.
     **options
         Passed to ``matplotlib.pyplot.subplots`` (``sharey=True``, for example).
 
@@ -114,11 +114,9 @@ def panels(columns: int = 1, *, height: float = 3.7, **options: Any) -> tuple[Fi
     ValueError
         If ``columns`` or ``height`` is out of range.
     """
-    if columns < 1:
-        raise ValueError(f"columns must be 1 or more, got {columns}")
-    if not height > 0:
-        raise ValueError(f"height must be positive, got {height}")
-    return plt.subplots(1, columns, figsize=(WIDTH, height), **options)
+    if not 0.1 <= number("height", height) <= 100:
+        raise ValueError(f"height must lie in [0.1, 100] inches, got {height}")
+    return plt.subplots(1, whole("columns", columns, 1), figsize=(WIDTH, height), **options)
 
 
 def band(
@@ -153,14 +151,13 @@ def band(
     ValueError
         If shapes differ, a value is not finite, or ``lower`` exceeds ``upper`` somewhere.
     """
-    x, lower, upper = (np.asarray(a, dtype=float) for a in (x, lower, upper))
+    edges = {"x": x, "lower": lower, "upper": upper}
+    x, lower, upper = (finite_array(name, values) for name, values in edges.items())
     if not x.shape == lower.shape == upper.shape or x.ndim != 1:
         raise ValueError(
             "x, lower and upper must be one-dimensional and of equal length, "
             f"got shapes {x.shape}, {lower.shape}, {upper.shape}"
         )
-    if not all(np.isfinite(a).all() for a in (x, lower, upper)):
-        raise ValueError("x, lower and upper must be finite")
     if (lower > upper).any():
         raise ValueError("lower must not exceed upper anywhere")
     if color is None:

@@ -11,6 +11,8 @@ from typing import Any
 import matplotlib
 from cycler import cycler
 
+from ..arguments import whole
+
 WIDTH = 6.8
 """Width in inches of every figure, so that type has one size throughout the book."""
 
@@ -102,8 +104,6 @@ def marks(index: int) -> dict[str, str]:
     ValueError
         If ``index`` is negative.
     """
-    if index < 0:
-        raise ValueError(f"index must be 0 or more, got {index}")
     colours = list(COLOURS.values())
-    k = index % len(colours)
+    k = whole("index", index, 0) % len(colours)
     return {"color": colours[k], "marker": MARKERS[k], "linestyle": "none"}

@@ -194,6 +194,8 @@ def coupled_risk(
     modes = RiskModes.of(spectrum) if isinstance(spectrum, SpectralBlocks) else spectrum
     clip, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
     half_labels = nonnegative_array("label_variance", label_variance) / 2
+    if not callable(schedule):
+        raise ValueError(f"schedule must be a schedule of one pass, got {schedule!r}")
     private = aspect**2 * noise
     grid = np.broadcast_shapes(
         clip.shape, private.shape, half_labels.shape, schedule(0.0).shape, modes[0].shape[1:]

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from dpdynamics.accounting import DiagonalPlusLowRank, renyi_divergence_gaussian
 from dpdynamics.arguments import (
-    LARGEST,
     Array,
     finite_array,
     last_axis,
@@ -95,7 +94,8 @@ class Release:
         a : (n, d) array
         b : (n,) array
         order : float
-            In (1, inf).
+            In [1 + 1e-6, 1e6]: nearer to one, and farther out, the differences that are taken
+            cancel, and fewer than nine digits are left. Use `divergence` there.
 
         Returns
         -------
@@ -111,8 +111,8 @@ class Release:
         """
         a = last_axis("a", finite_array("a", a, ndim=2), self.state_mean.size)
         b = vector("b", b, len(a))
-        if not 1 < number("order", order) <= LARGEST:
-            raise ValueError(f"order must lie in (1, inf), got {order!r}")
+        if not 1e-6 <= number("order", order) - 1 <= 1e6:
+            raise ValueError(f"order must lie in [1 + 1e-6, 1e6], got {order!r}")
         white = a[:, self.coordinate] / np.sqrt(self.diagonal)
         u, w, g = white * self.shift, white * self.spread, self.step_size
         gram = u @ u.T, u @ w.T, w @ w.T

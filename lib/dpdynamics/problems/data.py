@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import Array
+from ..arguments import Array, finite_array, integers
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Classification:
         What the features are called.
     classes : tuple of str
         What the classes are called, in the order of their labels.
+
+    Raises
+    ------
+    ValueError
+        If the features are not finite, or the labels are not one integer for each record.
     """
 
     features: Array
@@ -41,8 +46,13 @@ class Classification:
     classes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self.features.flags.writeable = False
-        self.labels.flags.writeable = False
+        features = finite_array("features", self.features, ndim=2).copy()
+        labels = integers("labels", self.labels)
+        if labels.size != len(features):
+            raise ValueError(f"labels must be {len(features)} integers, got {labels.size}")
+        features.flags.writeable = labels.flags.writeable = False
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels)
 
     def two_classes(
         self, first: int | Collection[int], second: int | Collection[int]

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import erf, erfc, exp, pi, sqrt
+from math import erfc, sqrt
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammainc
 
 from ..arguments import Array, last_axis, nonnegative, nonnegative_array, positive, whole
 
@@ -115,7 +116,7 @@ class GaussianLabelNoise:
         """Variance after clipping, in closed form."""
         if (c := self.clip) is None:
             return self.scale**2
-        inside = erf(c / sqrt(2)) - c * sqrt(2 / pi) * exp(-(c**2) / 2)
+        inside = float(gammainc(1.5, c**2 / 2))
         return self.scale**2 * (inside + c**2 * erfc(c / sqrt(2)))
 
     def sample(self, rng: np.random.Generator, size: Size) -> Array:

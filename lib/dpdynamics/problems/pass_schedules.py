@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, nonnegative_array, positive, positive_array, whole
+from ..arguments import LARGEST, Array, nonnegative_array, positive, positive_array, whole
 from .schedules import Schedule
 
 
@@ -26,17 +26,19 @@ class PassSchedule(Schedule, Protocol):
 class PolynomialDecay:
     r"""The schedule :math:`\tilde\eta(t) = \tilde\eta_0(1 - t)^\alpha` of one pass, t in [0, 1].
 
-    `initial` is :math:`\tilde\eta_0\ge0`, `exponent` is :math:`\alpha\ge0`; both may be arrays,
-    which broadcast against each other and against t. Its square has bounded first and second
-    derivatives for :math:`\alpha\in\{0, \frac12\}\cup[1, \infty)` (claim bombari2025.eq5.1).
+    `initial` is :math:`\tilde\eta_0\ge0`, `exponent` is :math:`\alpha\in[0,10^6]`; both may be
+    arrays, which broadcast against each other and against t. Its square has bounded first and
+    second derivatives for :math:`\alpha\in\{0, \frac12\}\cup[1, \infty)` (claim bombari2025.eq5.1).
     """
 
     initial: Array
     exponent: Array
 
     def __post_init__(self) -> None:
-        for name in ("initial", "exponent"):
-            object.__setattr__(self, name, nonnegative_array(name, getattr(self, name)))
+        object.__setattr__(self, "initial", nonnegative_array("initial", self.initial))
+        # of a larger one the powers of 1 - t, which is rounded, have no correct digits
+        exponent = nonnegative_array("exponent", self.exponent, largest=1e6)
+        object.__setattr__(self, "exponent", exponent)
 
     def __call__(self, t: ArrayLike) -> Array:
         r""":math:`\tilde\eta(t)`, elementwise."""
@@ -85,6 +87,8 @@ class InverseTimeDecay:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", nonnegative_array("scale", self.scale))
         object.__setattr__(self, "offset", positive_array("offset", self.offset))
+        if np.any(self.scale / LARGEST > self.offset):  # squares of the ratio would overflow
+            raise ValueError(f"offset must be at least scale / {LARGEST:g}, got {self.offset}")
 
     def __call__(self, t: ArrayLike) -> Array:
         r""":math:`\tilde\eta(t)`, elementwise."""
@@ -134,9 +138,8 @@ class CappedDecay:
     def square_integral(self, t: ArrayLike) -> Array:
         r""":math:`\int_0^t\min\{\tilde\eta, cap\}^2`, elementwise."""
         until, square = self._until(), self.decay.square_integral
-        return np.asarray(
-            self.cap**2 * np.minimum(t, until) + square(np.maximum(t, until)) - square(until)
-        )
+        late = square(np.maximum(t, until)) - square(until)
+        return np.asarray(self.cap**2 * np.minimum(t, until) + late)
 
     def _until(self) -> Array:
         """Return the time at which the schedule falls below the cap."""

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..arguments import Array, nonnegative, vector, whole
+from ..arguments import Array, nonnegative, nonnegative_array, vector, whole
 from .designs import Design, GaussianDesign, GaussianLabelNoise, Size, UniformDesign
 from .least_squares import LeastSquares
 from .schedules import Constant, Schedule
@@ -111,7 +111,7 @@ def literal_preset(
     ----------
     Claim lin2025.fig2a.
     """
-    design = UniformDesign(dimension)
+    design, steps = UniformDesign(dimension), whole("samples", samples, minimum=1)
     label_noise = GaussianLabelNoise(scale=0.1 / sqrt(dimension), clip=3.0)
     truth = design.rotate(rng.random(dimension) / sqrt(dimension))
     return Setting(
@@ -120,7 +120,7 @@ def literal_preset(
         label_noise=label_noise,
         x0=rng.standard_normal(dimension),
         schedule=Constant(0.05 * dimension),
-        steps=samples,
+        steps=steps,
         noise_scale=noise_scale,
     )
 
@@ -158,7 +158,9 @@ def theory_preset(
         If a range is violated.
     """
     design = GaussianDesign(np.linspace(0.2, 1.5, whole("dimension", dimension, minimum=1)))
-    label_noise = GaussianLabelNoise(label_scale)
+    label_noise = GaussianLabelNoise(
+        float(nonnegative_array("label_scale", label_scale, 0, largest=1e50))  # it is squared
+    )
     truth, x0 = rng.standard_normal((2, dimension))
     return Setting(
         problem=LeastSquares(
@@ -167,7 +169,7 @@ def theory_preset(
         design=design,
         label_noise=label_noise,
         x0=x0 / np.linalg.norm(x0),
-        schedule=Constant(learning_rate),
+        schedule=Constant(nonnegative("learning_rate", learning_rate)),
         steps=max(1, round(1.5 * dimension)),
         noise_scale=noise_scale,
     )

@@ -91,12 +91,14 @@ class PowerDecay:
         return self.initial * self.timescale * growth
 
 
-def as_schedule(value: "Schedule | float") -> Schedule:
+def as_schedule(schedule: "Schedule | float") -> Schedule:
     """Return a schedule unchanged and a number as the constant schedule.
 
     Raises
     ------
     ValueError
-        If `value` is neither a schedule nor a number in [0, inf).
+        If `schedule` is neither a schedule nor a number in [0, inf).
     """
-    return value if isinstance(value, Schedule) else Constant(nonnegative("schedule", value))
+    if isinstance(schedule, Schedule):
+        return schedule
+    return Constant(nonnegative("schedule", schedule))

@@ -19,18 +19,24 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..arguments import (
+    LARGEST,
+    SMALLEST,
     Array,
     finite_array,
     fraction,
+    integers,
     nonnegative,
     nonnegative_array,
     one_of,
     positive,
+    text,
     vector,
     whole,
 )
 
 ROWS = ("multi-hot", "unit")
+_LONGEST = 20  # logarithm of the number of words of a document that is drawn at most
+_STEEPEST = 600  # log-odds whose exponentials and their sums neither overflow nor vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,17 +70,23 @@ class TextData:
     synthetic: bool
 
     def __post_init__(self) -> None:
-        features = csr_array(self.features, dtype=np.float32)
+        text("name", self.name)
+        if not isinstance(self.description, str):
+            raise ValueError(f"description must be a text, got {self.description!r}")
+        try:
+            features = csr_array(self.features, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise ValueError(f"features must be a matrix, got {type(self.features)}") from None
         features.sum_duplicates()
         if features.ndim != 2 or 0 in features.shape or not np.isfinite(features.data).all():
             raise ValueError(f"features must be finite, of shape (n, d), got {features.shape}")
-        labels = np.asarray(self.labels)
-        if labels.shape != features.shape[:1] or labels.dtype.kind not in "iu":
+        labels = integers("labels", self.labels)
+        if labels.shape != features.shape[:1]:
             raise ValueError(f"labels must be {features.shape[0]} integers, got {labels.shape}")
         if labels.min() < 0 or labels.max() >= whole("classes", self.classes, minimum=2):
             raise ValueError(f"labels must lie in [0, {self.classes})")
         object.__setattr__(self, "features", features)
-        object.__setattr__(self, "labels", labels.astype(np.int64))
+        object.__setattr__(self, "labels", labels)
 
     @property
     def size(self) -> int:
@@ -162,7 +174,13 @@ class BagOfWordsLaw:
                 field, nonnegative_array(field, getattr(self, field)), odds.shape[axis]
             )
             object.__setattr__(self, field, weights / positive(f"sum of {field}", weights.sum()))
+        top = odds.max(axis=1, where=self.word_probabilities > 0, initial=-LARGEST)
+        if np.any(np.abs(top) > _STEEPEST):
+            raise ValueError(
+                f"log_odds must have a largest entry in every class, within {_STEEPEST} of 0"
+            )
         object.__setattr__(self, "log_odds", odds)
+        text("name", self.name)
         finite_array("log_length_mean", self.log_length_mean, ndim=0)
         nonnegative("log_length_sd", self.log_length_sd)
         whole("minimum_length", self.minimum_length, minimum=1)
@@ -187,8 +205,13 @@ class BagOfWordsLaw:
         size, rows = whole("size", size, minimum=1), one_of("rows", rows, ROWS)
         classes, words = self.log_odds.shape
         labels = rng.choice(classes, size, p=self.class_probabilities)
-        lengths = np.exp(self.log_length_mean + self.log_length_sd * rng.standard_normal(size))
-        lengths = np.maximum(lengths.astype(np.int64), self.minimum_length)
+        logarithms = self.log_length_mean + self.log_length_sd * rng.standard_normal(size)
+        if logarithms.max() > _LONGEST:
+            raise ValueError(
+                "log_length_mean and log_length_sd must give documents of at most "
+                f"e^{_LONGEST} words, got e^{logarithms.max():.3g}"
+            )
+        lengths = np.maximum(np.exp(logarithms).astype(np.int64), self.minimum_length)
         occurring = [np.arange(size) * (words + 1) + words]  # the bias, as one more word
         for label in np.unique(labels):
             documents = np.flatnonzero(labels == label)
@@ -214,7 +237,13 @@ class BagOfWordsLaw:
 
 def _zipf_mandelbrot(vocabulary: int, exponent: float, shift: float) -> Array:
     ranks = np.arange(1, whole("vocabulary", vocabulary, minimum=2) + 1)
-    return np.asarray((ranks + nonnegative("shift", shift)) ** -positive("exponent", exponent))
+    law = (ranks + nonnegative("shift", shift)) ** -positive("exponent", exponent)
+    if law.min() < SMALLEST:
+        raise ValueError(
+            f"exponent and shift must leave every word a weight of {SMALLEST:g} or more, "
+            f"got {exponent} and {shift}"
+        )
+    return np.asarray(law)
 
 
 def movie_review_law(
@@ -252,7 +281,9 @@ def movie_review_law(
     (100, 501)
     """
     probabilities = _zipf_mandelbrot(vocabulary, exponent, shift)
-    odds = nonnegative("strength", strength) * rng.standard_normal(vocabulary)
+    if nonnegative("strength", strength) > _STEEPEST / 10:  # ten standard deviations
+        raise ValueError(f"strength must be at most {_STEEPEST / 10:g}, got {strength}")
+    odds = strength * rng.standard_normal(vocabulary)
     odds *= rng.random(vocabulary) < fraction("informative", informative)
     return BagOfWordsLaw(
         probabilities, np.stack([-odds, odds]), np.ones(2), 5.1, 0.6, 10, "synthetic reviews"
@@ -314,8 +345,9 @@ def movie_reviews(
     The keywords `law` are those of `movie_review_law`, the other arguments and the errors those of
     `BagOfWordsLaw.sample`. The sizes are those of IMDB (anon2025, Appendix C).
     """
+    sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
     drawn = movie_review_law(rng, **law)
-    return drawn.sample(rng, train_size, rows=rows), drawn.sample(rng, test_size, rows=rows)
+    return drawn.sample(rng, sizes[0], rows=rows), drawn.sample(rng, sizes[1], rows=rows)
 
 
 def stack_overflow(
@@ -331,5 +363,6 @@ def stack_overflow(
     The keywords `law` are those of `stack_overflow_law`, the other arguments and the errors those
     of `BagOfWordsLaw.sample`. The sizes are those of StackOverflow (anon2025, Appendix C).
     """
+    sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
     drawn = stack_overflow_law(rng, **law)
-    return drawn.sample(rng, train_size, rows=rows), drawn.sample(rng, test_size, rows=rows)
+    return drawn.sample(rng, sizes[0], rows=rows), drawn.sample(rng, sizes[1], rows=rows)
