@@ -32,6 +32,8 @@
     form.addEventListener("input", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(apply));
+    /* After "back" a browser fills the form again, and tells only here. */
+    window.addEventListener("pageshow", () => form.dispatchEvent(new Event("input")));
     apply();
     return choose;
   }

@@ -78,6 +78,8 @@ def test_an_archive_holds_them_all_with_their_files(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / scripts.FOLDER / scripts.ARCHIVE) as archive:
         names = set(archive.namelist())
     assert {script.name for script in SCRIPTS} <= names
+    assert "dpdynamics/verification/__init__.py" in names
+    assert not any("__pycache__" in name for name in names)
     for script in SCRIPTS:
         for folder in script.folders:
             assert any(name.startswith(f"{folder}/") for name in names)

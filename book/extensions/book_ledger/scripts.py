@@ -19,6 +19,7 @@ FOLDER = "errata"
 ARCHIVE = "errata-scripts.zip"
 # A folder that a notebook reads from, or a file in it.
 FILES = re.compile(r"['\"](notebooks(?:/[\w-]+)+?)(?:/[\w-]+\.\w+)?/?['\"]")
+NEEDED = "ipywidgets joblib matplotlib mpmath pandas scipy tqdm"  # by the package
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
 
 
@@ -85,12 +86,9 @@ class Script:
             "",
             f"Cut out of {decision.notebook} of the book Private Dynamics, cell {decision.cell}: "
             "only what this check needs.",
-            f"To run it, install the book's package dpdynamics, then: python {self.name}",
-            *(
-                f"It reads files from {folder}: run it inside a clone of the book, or where the "
-                f"archive {ARCHIVE} was unpacked."
-                for folder in self.folders
-            ),
+            f"To run it: pip install {NEEDED}; unpack {ARCHIVE}, which also holds the book's "
+            f"package dpdynamics{' and the files that it reads' if self.folders else ''}; there, "
+            f"python {self.name}",
             "A ratio is a discrepancy over its tolerance; above 1 a statement is rejected.",
         ]
         wrapped = (
@@ -106,6 +104,8 @@ class Script:
             'print(f"{check.name} ({check.kind}; {check.test})")',
             'print(f"printed statement {check.printed.outcome}: ratio {check.printed.ratio:.6g}")',
             f'print("    recorded in the book: {float(printed["ratio"]):.6g}")',
+            "for place, value in check.printed.worst.items():",
+            '    print("    where it is worst,", place, "=", value)',
         ]
         if corrected:
             lines += [
@@ -130,7 +130,7 @@ def scripts(ledger: Ledger, root: Path) -> list[Script]:
 
 
 def write(found: Sequence[Script], root: Path, out: Path) -> None:
-    """Write all scripts below the root of the site, and one archive with all of them."""
+    """Write all scripts below the root of the site, and one archive with all that they need."""
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     sound = [script for script in found if not script.problem]
@@ -144,6 +144,9 @@ def write(found: Sequence[Script], root: Path, out: Path) -> None:
         for name in sorted({name for script in sound for name in script.folders}):
             for path in sorted(path for path in (root / name).iterdir() if path.is_file()):
                 archive.writestr(_entry(f"{name}/{path.name}"), path.read_bytes())
+        for path in sorted((root / "lib" / "dpdynamics").rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                archive.writestr(_entry(str(path.relative_to(root / "lib"))), path.read_bytes())
     (folder / ARCHIVE).write_bytes(packed.getvalue())
 
 

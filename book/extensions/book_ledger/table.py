@@ -8,7 +8,7 @@ from html import escape
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from dpdynamics.verification.rendering import covered, statements, substitute
+from dpdynamics.verification.rendering import covered, statements, substitute, why
 from dpdynamics.verification.words import ASSUMED
 
 from .boxes import GRADES, LedgerDirective, claim_link
@@ -34,7 +34,7 @@ COLUMNS = (
     ("Margin", "Smallest factor by which a deciding comparison stays within its tolerance"),
     ("Tightness", "Bound over measured quantity where it is tightest"),
     ("Controls", "Deliberately wrong statements rejected, of those tried"),
-    ("Coverage", "Terms of the statement that some control exercises, of all its terms"),
+    ("Coverage", "Terms of the statement that its checks exercise, of all its terms"),
     ("Decided in", ""),
 )
 
@@ -268,8 +268,8 @@ class TableDirective(LedgerDirective):
 
     def _evidence(self, row: Row) -> Iterable[nodes.Node]:
         assert row.decision is not None
-        if reason := row.decision.record["reason"]:
-            yield tag("p", f"Out of reach because {reason}")
+        if reason := why(row.decision.record):
+            yield tag("p", reason)
             if found := substitute(row.decision.record):
                 yield tag("p", found)
         for check in row.decision.checks:

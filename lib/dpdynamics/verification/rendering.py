@@ -161,6 +161,14 @@ def covered(evidence: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def why(evidence: Mapping[str, Any]) -> str:
+    """Say why the claim, or what its checks leave of it, is out of reach; nothing if it is not."""
+    subject = (
+        "Out of reach" if evidence["verdict"] == words.OUT_OF_REACH else "The rest is out of reach"
+    )
+    return f"{subject} because {evidence['reason']}" if evidence["reason"] else ""
+
+
 def substitute(evidence: Mapping[str, Any]) -> str:
     """Say what the checks on a stand-in found; nothing where there is none."""
     found = words.found_on_substitute(evidence)
@@ -171,7 +179,8 @@ def substitute(evidence: Mapping[str, Any]) -> str:
         FAILED: "fails",
         UNDECIDED: "is undecided",
     }[found]
-    return f"On the stand-in that could be tested, the statement {told}." if told else ""
+    subject = "the statement" if evidence["verdict"] == words.OUT_OF_REACH else "the rest of it"
+    return f"On the stand-in that could be tested, {subject} {told}." if told else ""
 
 
 # --- text and HTML -------------------------------------------------------------------------------
@@ -181,8 +190,8 @@ def as_text(evidence: Mapping[str, Any]) -> str:
     """Return the verdict for a terminal."""
     word = evidence["verdict"]
     lines = [f"{SYMBOLS[word]} {evidence['claim']}: {word}"]
-    if evidence["reason"]:
-        lines.append(f"  because {evidence['reason']}")
+    if reason := why(evidence):
+        lines.append(f"  {reason}")
     if found := substitute(evidence):
         lines.append(f"  {found}")
     for check in evidence["checks"]:
@@ -206,8 +215,8 @@ def as_html(evidence: Mapping[str, Any]) -> str:
     if word == words.ASSUMED:
         return f"<span class='dpd-assumed' hidden>{claim}: {word}</span>"
     body, rows = "", ""
-    if evidence["reason"]:
-        body = f"<p style='margin:0'>Because {escape(evidence['reason'])}</p>"
+    if reason := why(evidence):
+        body = f"<p style='margin:0'>{escape(reason)}</p>"
     if found := substitute(evidence):
         body += f"<p style='margin:0'>{escape(found)}</p>"
     for check in evidence["checks"]:
