@@ -391,6 +391,8 @@ def profile_to_rdp(
     0.375
     """
     a, rtol = _orders(orders), positive("rtol", rtol)
+    if np.any(a > 1e9):
+        raise ValueError(f"orders must be at most 1e9, got {a.max():g}")
     backward = profile if reverse is None else reverse
     values = np.empty(a.shape)
     for index, order in np.ndenumerate(a):

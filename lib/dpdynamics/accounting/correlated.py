@@ -423,12 +423,14 @@ class CorrelatedRun:
     ) -> None:
         self.correlation = checked_correlation(correlation)
         self.probability = checked_probability(probability)
+        if self.probability < 1e-10:  # 1 - r is rounded, by a relative 1e-6 of r and more
+            raise ValueError(f"sampling_probability must be at least 1e-10, got {probability}")
         self.steps = whole("steps", steps, 1)
         one_of("relation", relation, ("add_remove", "add", "remove"))
         self.relations = ("remove", "add") if relation == "add_remove" else (relation,)
         if finite_array("blocks", blocks, ndim=1).size == 0:
             raise ValueError("blocks must not be empty")
-        lengths = {min(_checked_block(b), self.steps) for b in blocks}
+        lengths = {min(_checked_block(b, "blocks"), self.steps) for b in blocks}
         self.blocks: Sequence[int] = (self.steps,) if self.probability == 1 else sorted(lengths)
         self.norm = strategy_norm(correlation=self.correlation, steps=self.steps)
         self._pairs: dict[int, ShiftMixture] = {}
@@ -538,9 +540,9 @@ def _mixture(shifts: Array, counts: Array, block: int, r: float) -> ShiftMixture
     return ShiftMixture(levels * (scale * (1 + 1e-9) / 2.0**30), weights)
 
 
-def _checked_block(block: int) -> int:
-    if whole("block", block, 1) > _LONGEST:
-        raise ValueError(f"block must be at most {_LONGEST}, got {block}")
+def _checked_block(block: int, name: str = "block") -> int:
+    if whole(name, block, 1) > _LONGEST:
+        raise ValueError(f"{name} must be at most {_LONGEST}, got {block}")
     return int(block)
 
 

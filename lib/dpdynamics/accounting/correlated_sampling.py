@@ -14,13 +14,14 @@ A reference for tests and pictures, in seconds and with a sampling error; the ce
 `correlated_gaussian_delta`. Zero-out neighbours, Poisson sampling.
 """
 
-from math import exp, log
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.signal import lfilter
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from ..arguments import Array, finite_array, number, one_of, positive, whole
 from .correlated import CorrelatedRun, binomial_pair
@@ -95,8 +96,8 @@ def correlated_loss(
         exponents = (
             np.multiply.outer(states, column / kappa**2) - (states**2 / (2 * kappa**2))[:, None]
         )
-        largest = exponents.max(axis=0)
-        law *= np.exp(exponents - largest)
+        largest = exponents.max(axis=0, where=law > 0, initial=-np.inf)
+        law *= np.exp(np.minimum(exponents - largest, 0.0))  # without a law, nothing to weigh
         total = law.sum(axis=0)
         law /= total
         logs += np.log(total) + largest
@@ -215,7 +216,7 @@ def _proposal(r: float, steps: int, weight: float, epsilon: float) -> tuple[floa
         return float(pair.loss(np.array([x]))[0]) - max(epsilon, 0.5 * pair.base)
 
     def part(a: float) -> float:
-        return r / (r + (1 - r) * exp(-a * weight))
+        return float(expit(a * weight + log(r / (1 - r))))
 
     last = 50.0 + pair.means[-1]
     if not excess(-50.0) < 0 < excess(last):

@@ -133,6 +133,8 @@ def composed_laws(
     one_of("relation", relation, RELATIONS)
     if q == 1:
         return (2 if relation == "replace" else 1) * sqrt(steps) / noise
+    if noise < 1e-4 and steps > 1:
+        raise InversionError("the losses range too far for a mesh: noise_multiplier is below 1e-4")
     names = ("remove", "add") if relation == "add_remove" else (relation,)
     return [SubsampledStep(noise, q, name) for name in names]
 

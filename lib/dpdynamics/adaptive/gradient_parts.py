@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import nonnegative_array, positive_array, whole
+from ..arguments import nonnegative_array, number, positive_array, whole
 from .normalised_means import degrees
 
 
@@ -102,7 +102,7 @@ class PrivateNoise:
                 raise ValueError(
                     f"{name} must be a number or {replicates} of them, got {value.shape}"
                 )
-        nu = float(degrees(degrees_of_freedom))
+        nu = float(degrees(number("degrees_of_freedom", degrees_of_freedom)))
         tau, noisy = clip * multiplier / batch, bool(np.any(sigma))
         if not (per_example and noisy):
             batch, sigma = 1, sigma / sqrt(batch)

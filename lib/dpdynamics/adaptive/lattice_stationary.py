@@ -88,7 +88,7 @@ def stationary_sign_law(
     if low > high:
         raise ValueError(f"interval must not decrease, got {interval}")
     if max(abs(low - start), abs(high - start)) > FARTHEST * rate:
-        raise ValueError(f"x0 must lie within 2^40 learning_rate of {low} and {high}, got {start}")
+        raise ValueError("x0, around and interval must lie within 2^40 learning_rate of each other")
     first, last = int(np.floor((low - start) / rate)), int(np.ceil((high - start) / rate))
     grow_front = grow_back = 32
     while True:

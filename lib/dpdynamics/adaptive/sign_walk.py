@@ -296,9 +296,9 @@ def _schedule(steps: ArrayLike, multiples: ArrayLike | None) -> tuple[list[int],
     if multiples is None:
         return marks.tolist(), [1] * int(marks[-1])
     sizes = finite_array("multiples", multiples, ndim=1)
-    if np.any(sizes != np.rint(sizes)) or np.any(sizes < 1):
+    if np.any(sizes != np.rint(sizes)) or np.any((sizes < 1) | (sizes > 2**40)):
         raise ValueError(
-            "multiples must be positive integers: any other schedule leaves the lattice"
+            "multiples must be integers in [1, 2^40]: any other schedule leaves the lattice"
         )
     if sizes.size < marks[-1]:
         raise ValueError(f"multiples must give at least {marks[-1]} steps, got {sizes.size}")

@@ -127,7 +127,7 @@ def run_grid(
     """
     seed = whole("seed", seed, 0)
     chunks = _chunks(configurations, whole("chunk_size", chunk_size, 1))
-    if not isinstance(n_jobs, int | np.integer | None):
+    if not isinstance(n_jobs, int | np.integer | None) or abs(n_jobs or 0) > 2**20:
         raise ValueError(f"n_jobs must be an integer, got {n_jobs!r}")
     store = None if path is None else _Store(Path(path), _name(task), seed)
     done = {} if store is None else store.read(chunks)
