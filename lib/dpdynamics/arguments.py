@@ -97,6 +97,15 @@ def vector(name: str, value: ArrayLike, length: int) -> Array:
     return last_axis(name, finite_array(name, value, ndim=1), length)
 
 
+def together(**arrays: Array) -> tuple[Array, ...]:
+    """Return the arrays broadcast against each other."""
+    try:
+        return np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"these shapes must broadcast: {shapes}") from None
+
+
 def number(name: str, value: float) -> float:
     """Return `value` as a float; not a string, an array with axes or NaN."""
     array = finite_array(name, value, infinite=True)

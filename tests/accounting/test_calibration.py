@@ -35,7 +35,7 @@ def test_published_values(epsilon, delta, q, steps, value, tolerance):
     assert noise == pytest.approx(value, rel=tolerance)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     epsilon=st.floats(0.05, 20),
     delta=st.sampled_from([1e-3, 1e-5, 1e-8]),

@@ -90,7 +90,7 @@ def test_curves_of_the_gaussian_mechanism(conversion):
     assert refuted >= 6
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rhos, deltas)
 def test_concentrated_privacy_against_fifty_digits(rho, delta):
     with mpmath.workdps(50):
@@ -108,7 +108,7 @@ def test_concentrated_privacy_against_fifty_digits(rho, delta):
     assert printed >= exact >= gaussian_epsilon(mu=np.sqrt(2 * rho), delta=delta) * (1 - 1e-9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rhos, deltas, kinds)
 def test_concentrated_round_trips(rho, delta, conversion):
     epsilon = zcdp_to_epsilon(rho=rho, delta=delta, conversion=conversion)
@@ -123,7 +123,7 @@ def test_concentrated_round_trips(rho, delta, conversion):
     assert spent <= epsilon * (1 + 1e-9) + 1e-12
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rhos, st.floats(0, 50), kinds)
 def test_concentrated_delta_is_a_bound(rho, epsilon, conversion):
     delta = zcdp_to_delta(rho=rho, epsilon=epsilon, conversion=conversion)
@@ -134,7 +134,7 @@ def test_concentrated_delta_is_a_bound(rho, epsilon, conversion):
     assert delta <= on_a_grid * (1 + 1e-9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rhos, deltas, st.floats(1e-6, 3), kinds)
 def test_concentrated_conversions_are_monotone(rho, delta, step, conversion):
     epsilon = zcdp_to_epsilon(rho=rho, delta=delta, conversion=conversion)
@@ -146,7 +146,7 @@ def test_concentrated_conversions_are_monotone(rho, delta, step, conversion):
     assert budget <= epsilon_to_zcdp(epsilon=epsilon + step, delta=delta, conversion=conversion)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(weights, deltas, kinds)
 def test_renyi_curves_of_discrete_pairs(values, delta, conversion):
     p, q = discrete_pair(values)
@@ -191,7 +191,7 @@ def test_extreme_budgets(rho, delta):
 # --- pure privacy ---------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(small, st.floats(-6, 3).map(lambda x: 1 + 10.0**x))
 def test_randomised_response_in_fifty_digits(epsilon, order):
     with mpmath.workdps(50):
@@ -204,7 +204,7 @@ def test_randomised_response_in_fifty_digits(epsilon, order):
     assert ours <= min(epsilon, order * pure_to_zcdp(epsilon=epsilon)) * (1 + 1e-14)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(weights, st.sampled_from([1.001, 1.5, 2.0, 10.0, 60.0]))
 def test_no_pure_pair_exceeds_randomised_response(values, order):
     p, q = discrete_pair(values)
@@ -225,7 +225,7 @@ def test_the_smallest_rho_is_found_at_order_one(epsilon):
     assert rho == pytest.approx(epsilon**2 / 2, rel=epsilon**2 / 10)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(small, deltas, kinds)
 def test_pure_privacy_through_renyi_and_back_loses(epsilon, delta, conversion):
     orders = 1 + np.geomspace(0.01, 1e3, 80)
@@ -248,7 +248,7 @@ def test_profile_of_the_gaussian_mechanism(mu):
     assert ours == pytest.approx(orders * mu**2 / 2, rel=1e-9)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(weights, st.sampled_from([1.01, 2.0, 12.0]))
 def test_profiles_of_discrete_pairs(values, order):
     p, q = discrete_pair(values)
@@ -308,7 +308,7 @@ def test_one_guarantee_gives_no_renyi_privacy():
         profile_to_rdp(lambda e: gaussian_delta(mu=3.0, epsilon=e), orders=30.0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(weights, st.floats(-2, 3))
 def test_corners_of_a_curve_give_the_whole_profile(values, epsilon):
     p, q = discrete_pair(values)
@@ -331,7 +331,7 @@ def test_gaussian_curve_and_profile_are_conjugate():
     assert back == pytest.approx(curve, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(0, 5), st.floats(0, 1))
 def test_one_guarantee_survives_its_curve(epsilon, delta):
     corner = (1 - delta) / (1 + np.exp(epsilon))

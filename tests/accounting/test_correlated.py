@@ -70,7 +70,7 @@ def noise_covariance(correlation, steps):
 
 
 @given(CORRELATIONS, st.integers(1, 40))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_matrices(correlation, steps):
     strategy = strategy_matrix(correlation=correlation, steps=steps)
     noising = noising_matrix(correlation=correlation, steps=steps)
@@ -123,7 +123,7 @@ def test_sensitivity_of_a_pattern():
 
 
 @given(CORRELATIONS, st.integers(1, 9), st.integers(1, 5))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_blocks_are_below_the_covariance(correlation, block, count):
     blocks = np.kron(np.eye(count), block_matrix(correlation, block))
     covariance = noise_covariance(correlation, block * count)
@@ -144,7 +144,7 @@ def test_larger_blocks_are_not(block, correlation):
 
 
 @given(st.floats(0.0, 0.99), st.integers(1, 7), st.floats(0.01, 0.9))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_block_pair_is_that_of_the_inverse_factor(correlation, block, r):
     shifts, weights = block_pair(correlation=correlation, block=block, sampling_probability=r)
     lower = np.linalg.inv(np.linalg.cholesky(block_matrix(correlation, block)))

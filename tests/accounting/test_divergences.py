@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpdynamics.accounting import (
@@ -63,7 +63,6 @@ def test_small_divergences_keep_their_digits(order, closeness):
     assert renyi_divergence_gaussian(*pair, order) == pytest.approx(exact, rel=3e-9)
 
 
-@settings(deadline=None)
 @given(
     st.floats(-3, 3),
     st.floats(-9, 9),

@@ -144,7 +144,7 @@ def test_lower_value_by_quadrature():
         assert fixed_size_pair(**STEP).renyi(order) == pytest.approx(found, rel=1e-7)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     k=st.floats(0.3, 20), b=st.integers(1, 50), more=st.integers(1, 5000), order=st.integers(2, 40)
 )
@@ -215,3 +215,20 @@ def test_the_pair_keeps_its_digits_at_large_epsilon(epsilon):
     pair = fixed_size_pair(**step, relation="replace")
     exact = fixed_size_delta(**step, epsilon=epsilon)
     assert pair.delta(epsilon) == pytest.approx(exact, rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize(("noise", "epsilon"), [(0.05, 800.0), (0.06, 700.0), (0.02, 5000.0)])
+def test_masses_below_the_smallest_float_count(noise, epsilon):
+    step = {"noise_multiplier": noise, "batch_size": 1, "samples": 10}
+    exact = fixed_size_delta(**step, epsilon=epsilon)
+    assert fixed_size_pair(**step).delta(epsilon) == pytest.approx(exact, rel=1e-11, abs=1e-300)
+
+
+def test_bad_epsilon_and_unsigned_orders():
+    pair = fixed_size_pair(**STEP)
+    for epsilon in ("x", np.nan, np.inf, [1.0, 2.0]):
+        with pytest.raises(ValueError, match="epsilon"):
+            pair.delta(epsilon)
+    assert pair.renyi(np.uint8(2)) == pair.renyi(2.0)
+    with pytest.raises(ValueError, match="orders"):
+        fixed_size_rdp_bound(**STEP, orders=[1e20])

@@ -115,7 +115,7 @@ def test_beyond_the_floats():
     assert gaussian_delta(mu=1.0, epsilon=-1000.0) == 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(mus, epsilons, st.floats(1e-9, 3))
 def test_delta_is_monotone(mu, epsilon, step):
     here = gaussian_delta(mu=mu, epsilon=epsilon)
@@ -125,7 +125,7 @@ def test_delta_is_monotone(mu, epsilon, step):
     assert gaussian_delta(mu=mu * (1 + step), epsilon=epsilon) * slack >= here
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(mus, deltas, st.floats(1e-6, 3))
 def test_epsilon_is_monotone(mu, delta, step):
     here = gaussian_epsilon(mu=mu, delta=delta)
@@ -133,7 +133,7 @@ def test_epsilon_is_monotone(mu, delta, step):
     assert gaussian_epsilon(mu=mu, delta=min(delta * (1 + step), 1 - 1e-16)) <= here
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(mus, deltas)
 def test_epsilon_and_delta_are_inverse(mu, delta):
     epsilon = gaussian_epsilon(mu=mu, delta=delta)
@@ -143,7 +143,7 @@ def test_epsilon_and_delta_are_inverse(mu, delta):
         assert back == pytest.approx(delta, rel=1e-10)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(epsilons, deltas, st.floats(1e-6, 1))
 def test_noise_multiplier_and_epsilon_are_inverse(epsilon, delta, less):
     noise_multiplier = gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
@@ -153,7 +153,7 @@ def test_noise_multiplier_and_epsilon_are_inverse(epsilon, delta, less):
     assert gaussian_noise_multiplier(epsilon=epsilon * (1 + less), delta=delta) <= noise_multiplier
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(0, 5), st.floats(1e-6, 1 - 1e-6), epsilons)
 def test_tradeoff_curve(mu, level, epsilon):
     other = gaussian_tradeoff(mu=mu, type_one_error=level)

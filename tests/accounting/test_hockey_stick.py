@@ -91,7 +91,7 @@ def test_against_sampling():
         assert abs(sample.mean() - exact) < 5 * sample.std() / np.sqrt(sample.size)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6), dimension=st.integers(1, 30), epsilon=st.floats(-3, 5), d=st.data()
 )

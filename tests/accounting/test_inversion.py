@@ -65,7 +65,7 @@ def test_negative_epsilon(epsilon):
     assert value == pytest.approx(float(_exact(1.0, epsilon)), rel=1e-10)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(mu=st.floats(1e-3, 10).filter(lambda mu: mu > 0), log_delta=st.floats(np.log(1e-200), -0.8))
 def test_epsilon_inverts_delta(mu, log_delta):
     delta = float(np.exp(log_delta))

@@ -208,7 +208,7 @@ def test_long_runs_neither_overflow_nor_lose_digits():
     assert bound == pytest.approx(tail, rel=1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     data=st.data(),
     steps=st.integers(1, 12),

@@ -75,7 +75,7 @@ def test_general_mixtures(seed):
         assert p.hockey_stick(q, level) == pytest.approx(sum(pieces), rel=1e-7, abs=1e-11)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_profile_decreases_and_is_convex_in_exp_epsilon(seed):
     p, q = random_mixture(seed), random_mixture(seed + 1)

@@ -54,7 +54,7 @@ def test_extreme_scales():
     np.testing.assert_allclose(tiny, [np.sqrt(3) * 1e-160, 1e-160], rtol=1e-3)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(STEPS, st.floats(1e-3, 100))
 def test_the_schedule_meets_the_budget_and_no_suffix_can_be_smaller(steps, rho):
     noise = optimal_noise_schedule(steps, rho)
@@ -64,7 +64,7 @@ def test_the_schedule_meets_the_budget_and_no_suffix_can_be_smaller(steps, rho):
     np.testing.assert_allclose(suffix * rho, peaks, rtol=1e-12, atol=1e-14)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(STEPS, st.floats(0.1, 10), st.integers(0, 2**32 - 1))
 def test_optimal_for_nondecreasing_weights(steps, rho, seed):
     weights = np.cumsum(np.random.default_rng(seed).exponential(size=len(steps)))

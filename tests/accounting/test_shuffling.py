@@ -90,6 +90,17 @@ def test_two_formulas_agree_where_both_are_accurate(sigma, batches):
     assert other - (one - other) / 3 == pytest.approx(found, abs=1e-8)
 
 
+def test_rounding_is_met_by_the_other_formula_and_not_refused():
+    """Of 1 - e^epsilon + E(e^epsilon - L)_+ rounding leaves three digits, and none, here."""
+    many = {"noise_multiplier": 0.2, "batches": 10**6, "relation": "remove"}
+    delta = random_allocation_delta(**many, epsilon=np.linspace(9.6, 10.6, 6))
+    assert delta[4] == pytest.approx(0.0061333, abs=2e-7)
+    bends = np.diff(np.log(delta), 2)
+    assert np.all((bends > -0.004) & (bends < 0))
+    few = {"noise_multiplier": 1.0, "batches": 1000, "relation": "remove"}
+    assert random_allocation_delta(**few, epsilon=10.0) < 1e-11
+
+
 def test_known_place_is_one_gaussian_release():
     found = random_allocation_delta(noise_multiplier=0.7, batches=1, epsilon=[0.0, 1.0])
     assert found == pytest.approx(gaussian_delta(mu=1 / 0.7, epsilon=[0.0, 1.0]), rel=1e-15)

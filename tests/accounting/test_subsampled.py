@@ -259,7 +259,7 @@ def _renyi_bound(noise, q, steps, epsilon):
     return np.exp(best)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     noise=st.floats(0.6, 20),
     q=st.floats(1e-3, 0.9),

@@ -155,7 +155,7 @@ INCREMENTS = st.floats(-7, 2.7).map(lambda x: 10**x)
 SLACK = 1 + 1e-10
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(PROBABILITIES, MULTIPLIERS, st.lists(INCREMENTS, min_size=1, max_size=9), st.data())
 def test_shape_of_the_curve(q, sigma, increments, data):
     orders = 1 + np.array(increments)
@@ -178,7 +178,7 @@ def test_shape_of_the_curve(q, sigma, increments, data):
         assert np.all(rdp(q, sigma * more, orders, relation) <= values * SLACK)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(PROBABILITIES, MULTIPLIERS, st.lists(INCREMENTS, min_size=1, max_size=9))
 def test_company_does_not_matter(q, sigma, increments):
     # Orders share a mesh with their neighbours: alone they must get the same value.
@@ -189,7 +189,7 @@ def test_company_does_not_matter(q, sigma, increments):
 
 
 @given(st.integers(0, 50_000), st.integers(0, 50_000))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_steps_add(first, second):
     together = rdp(0.01, 1.0, 3.3, steps=first + second)
     apart = rdp(0.01, 1.0, 3.3, steps=first) + rdp(0.01, 1.0, 3.3, steps=second)

@@ -17,7 +17,7 @@ def as_dict(law, x0, rate):
     return dict(zip(sites.tolist(), law.probabilities.tolist(), strict=True))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(-2, 2), st.floats(0.05, 20), st.floats(0.1, 5))
 def test_a_step_takes_even_to_odd_and_back(x0, rate, scale):
     down = gaussian_sign(lambda x: x + 0.3 * x**3, scale)

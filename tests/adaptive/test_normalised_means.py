@@ -106,7 +106,7 @@ def test_the_student_factor():
     assert weak == pytest.approx(student_factor(3.0), rel=3e-5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     rho=st.floats(0, 1e4),
     d=st.integers(2, 10**6),

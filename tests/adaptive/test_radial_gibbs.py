@@ -25,7 +25,7 @@ def huber_moment(power, curvature, clip, temperature, d):
         return float(integral(d + power) / integral(d))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(0.1, 10), st.floats(0.1, 10), st.floats(1e-2, 3), st.sampled_from([1, 2, 7, 64]))
 def test_the_huber_law(curvature, clip, temperature, d):
     law = huber_gibbs_law(curvature, clip, temperature, d)

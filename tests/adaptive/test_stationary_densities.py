@@ -81,7 +81,7 @@ def test_expansions_at_small_rates():
     assert linear / r == pytest.approx(-1 / np.sqrt(2 * np.pi), abs=1e-3)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.floats(1e-6, 1e6), st.floats(0.1, 10), st.floats(0.1, 10))
 def test_the_beta_law(rate, curvature, scale):
     law = linear_sign_law(curvature, scale, rate)

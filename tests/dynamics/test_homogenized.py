@@ -121,7 +121,7 @@ def test_the_forcing_may_resonate_with_a_mode():
     np.testing.assert_allclose(curve.population, exact, rtol=1e-13)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0.01, 2), st.floats(0, 3), st.floats(0, 2))
 def test_parts_are_nonnegative_and_linear_in_their_causes(seed, gamma, sigma, ridge):
     rng = np.random.default_rng(seed)

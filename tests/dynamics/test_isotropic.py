@@ -75,6 +75,9 @@ def test_risk_of_the_diffusion_is_the_risk_curve():
         ({"lengths": (1.0, 2.0)}, "lengths"),
         ({"start": 0.0, "noise_scale": 0.0, "label_variance": 0.0}, "must not be 0"),
         ({"steps": 10**6, "learning_rate": 5.0}, "floating-point"),
+        ({"learning_rate": 1e-5}, "rounding"),
+        ({"learning_rate": 1e-8}, "rounding"),
+        ({"start": 1e80}, "start"),
     ],
 )
 def test_bad_input(change, word):
@@ -88,3 +91,21 @@ def test_bad_input_of_the_diffusion():
         isotropic_hsgd(5, 0.0, 0.5, 0.1, 0.1)
     with pytest.raises(ValueError, match="rank_one"):
         isotropic_hsgd(5, 1.0, 0.5, 0.1, 0.1, rank_one=-1.0)
+    with pytest.raises(ValueError, match="rounding"):
+        isotropic_hsgd(4, 1.0, 1e-4, 0.5, 0.3, rank_one=1.0)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_moments_do_not_depend_on_the_unit_of_length(unit):
+    """Squares scale with the unit, also where the three lengths are far apart."""
+    for start, sigma, zeta2 in ((1.3, 0.5, 0.3), (1.0, 0.5, 3e23), (1.0, 1e9, 0.3)):
+        one = isotropic_sgd(4, 4, 0.5, sigma, zeta2, start=start)
+        other = isotropic_sgd(4, 4, 0.5, sigma * unit, zeta2 * unit**2, start=start * unit)
+        powers = np.array([1, 2, 0, 2, 4, 2, 4])
+        assert other == pytest.approx(one * unit**powers, rel=1e-9)
+
+
+def test_one_huge_label_noise_leaves_the_variance_of_the_risk_alone():
+    """With everything else negligible, the risk is quadratic in the label noise."""
+    large, larger = (isotropic_sgd(4, 4, 0.5, 0.5, v, start=1.0) for v in (1e12, 1e14))
+    assert larger.risk_variance == pytest.approx(1e4 * large.risk_variance, rel=1e-9)

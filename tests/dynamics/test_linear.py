@@ -106,7 +106,7 @@ def test_euler_maruyama_has_weak_order_one_without_monte_carlo():
     np.testing.assert_allclose(ratios[-1], 2, atol=2e-3)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(d=st.integers(1, 4), m=st.integers(1, 3), first=st.floats(0, 2), second=st.floats(0, 2))
 def test_transitions_compose(d, m, first, second):
     rng = np.random.default_rng(d + 10 * m)

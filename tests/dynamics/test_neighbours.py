@@ -153,3 +153,17 @@ def test_bad_records() -> None:
         release.divergence(RECORDS[0][0], 1.0, [np.nan] * D, 1.0, 2.0)
     with pytest.raises(ValueError, match="other_b"):
         release.divergence(RECORDS[0][0], 1.0, RECORDS[0][0], np.nan, 2.0)
+
+
+def test_unsigned_orders_and_far_records() -> None:
+    release = last_iterate(PROBLEM, X0, 0.8, SIGMA, step_time=1.0, time=1.5)
+    a, b = RECORDS
+    np.testing.assert_array_equal(
+        release.pairwise_divergence(0.5 * a, b, np.uint8(2)),
+        release.pairwise_divergence(0.5 * a, b, 2.0),
+    )
+    for far in (1e40, 1e60):
+        with pytest.raises(ValueError, match=r"\ba must"):
+            release.divergence(far * a[0], b[0], a[1], b[1], 2.0)
+        with pytest.raises(ValueError, match="other_b must"):
+            release.divergence(a[0], b[0], a[1], far, 2.0)

@@ -193,6 +193,21 @@ def test_bad_input(simulate, change, word):
         simulate(BLOCKS, rng=np.random.default_rng(0), **given | change)
 
 
+def test_each_run_can_have_its_clip_norm_with_any_number_of_steps():
+    given = {"step_sizes": [0.1] * 3, "noise_scales": [0.0] * 3, "label_variance": 0.1}
+    runs = one_pass_sgd(
+        BLOCKS, **given, clip_norm=[1.0, np.inf], rng=np.random.default_rng(0), replicates=2
+    )
+    assert runs.risks.shape == (2, 4)
+    given["noise_scales"] = [0.0, 0.1, 0.0]
+    with pytest.raises(ValueError, match="clip_norm"):
+        one_pass_sgd(
+            BLOCKS, **given, clip_norm=[1.0, np.inf], rng=np.random.default_rng(0), replicates=2
+        )
+
+
 def test_shapes_that_broadcast_by_accident_are_refused():
+    with pytest.raises(ValueError, match="clip_norm"):
+        one_pass_step(np.ones((2, 3)), np.ones(3), 1.0, 0.7, np.ones(3))
     with pytest.raises(ValueError, match="features"):
         one_pass_step(np.ones(3), np.ones(1), 1.0, 0.7, 1.0)

@@ -145,7 +145,7 @@ def test_refinement_changes_nothing(exponent):
     np.testing.assert_allclose(coarse, fine, rtol=1e-9)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.02, 3))
 def test_no_neighbours_exceed_the_bounds(seed, exponent, rho):
     rng = np.random.default_rng(seed)

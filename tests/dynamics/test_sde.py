@@ -185,7 +185,7 @@ def test_time_reaches_the_coefficients():
     np.testing.assert_allclose(ensemble.values[:, 0, 0], [0, 3, 15], atol=4e-3)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     replicates=st.integers(1, 4),
     dim=st.integers(1, 4),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dpdynamics.dynamics.spectra import RiskModes, SpectralBlocks, gauss_rule
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 10), st.integers(1, 40), st.integers(0, 2**31))
 def test_gauss_rules_integrate_polynomials(nodes, points, seed):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpdynamics.dynamics import isotropic_risk, risk_curve, stability_limit, stationary_risk
@@ -33,7 +33,6 @@ def test_limits_in_simple_cases():
     assert stability_limit(LeastSquares([0.0, 0.0], [0.0, 0.0], 0.1, 0.0)) == np.inf
 
 
-@settings(deadline=None)
 @given(seeds, st.sampled_from([0.0, 0.2, 5.0]), st.floats(0.01, 0.95), st.floats(0, 3))
 def test_the_curve_tends_to_the_stationary_risk(seed, ridge, fraction, sigma):
     problem, x0 = draw(seed, ridge=ridge)

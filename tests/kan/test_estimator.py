@@ -225,6 +225,9 @@ def test_parameters_can_be_read_and_set():
         ({"delta": 1.0}, "delta"),
         ({"bounds": (1.0, 0.0)}, "bounds"),
         ({"bounds": (0.0, np.ones(3))}, "bounds"),
+        ({"bounds": 3}, "bounds"),
+        ({"bounds": (0.0, 1.0, 2.0)}, "bounds"),
+        ({"random_state": "x"}, "random_state"),
         ({"domain": "sphere"}, "domain"),
         ({"width": 0}, "width"),
         ({"splines": 3}, "splines"),
@@ -264,3 +267,7 @@ def test_bad_data_are_refused():
         classifier().predict(x)
     with pytest.raises(ValueError, match="is expecting 2 features"):
         classifier().fit(x, y).predict(x[:, :1])
+    fitted = classifier().fit(x, y)
+    for labels in (y[:, None], y[:1]):
+        with pytest.raises(ValueError, match="y must have shape"):
+            fitted.score(x, labels)

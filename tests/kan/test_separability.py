@@ -69,7 +69,7 @@ def test_the_direction_attains_the_margin(name) -> None:
 
 
 @given(st.integers(1, 8), st.integers(0, 10**6), st.floats(0.01, 100))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_known_geometry(n, seed, scale) -> None:
     """Orthogonal points at the distances r_i: the margin is (sum of r_i^-2)^(-1/2)."""
     lengths = scale * np.random.default_rng(seed).uniform(0.5, 2, n)

@@ -42,7 +42,7 @@ def test_knots_and_ends(size: int, clamped: bool) -> None:
 
 
 @given(st.integers(4, 30), st.booleans(), st.floats(-1, 1))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_partition_of_unity(size: int, clamped: bool, point: float) -> None:
     basis = CubicSplines(size, clamped)
     assert basis(point).min() >= -1e-15

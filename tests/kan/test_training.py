@@ -83,7 +83,7 @@ def test_without_noise_and_clipping_it_is_sgd_by_automatic_differentiation(sampl
     eta=st.floats(0.01, 3),
     sampling=st.sampled_from(["full", "fixed", "poisson"]),
 )
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_the_shifted_iterate_obeys_lemma_c1(correlation, eta, sampling):
     spy = Spy()
     size = N if sampling == "full" else 4

@@ -124,7 +124,7 @@ def numbers(result: Any) -> Iterator[float]:
         yield from numbers([getattr(result, field.name) for field in dataclasses.fields(result)])
     elif isinstance(result, np.ndarray) and result.dtype.kind == "f":
         yield from result.ravel().tolist()
-    elif isinstance(result, float):
+    elif is_number(result):
         yield float(result)
 
 
@@ -149,3 +149,22 @@ def test_a_far_number_is_refused_by_name_or_answered(key: str, name: str, far: f
             assert not isinstance(refusal, OverflowError | ZeroDivisionError)
         else:
             assert not any(np.isnan(value) for value in numbers(result))
+
+
+UNSIGNED = [
+    pytest.param(key, name, id=f"{key}-{name}")
+    for key, call in CALLS.items()
+    for name, value in call().items()
+    if is_number(value) and value in range(256)
+]
+
+
+@pytest.mark.parametrize(("key", "name"), UNSIGNED)
+def test_an_unsigned_number_counts_like_any_other(key: str, name: str) -> None:
+    """8 bits wrap where an argument is used before it is converted."""
+    arguments = CALLS[key]()
+    short = arguments | {name: np.uint8(arguments[name])}
+    found, expected = (list(numbers(FUNCTIONS[key](**a))) for a in (short, CALLS[key]()))
+    if dataclasses.is_dataclass(FUNCTIONS[key]):  # it may keep the number as it was given
+        return
+    assert found == pytest.approx(expected, rel=1e-12)

@@ -56,7 +56,7 @@ def test_large_logits_stay_finite(classes):
     assert np.isfinite(loss.derivative(logits, labels)).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), classes=st.sampled_from([2, 3, 5]), c=st.floats(1e-3, 10))
 def test_clipping_is_that_of_the_explicit_gradients(seed, classes, c):
     logits, labels = draw(seed, classes)

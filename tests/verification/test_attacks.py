@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from dpdynamics.verification import attack
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(some.floats(-0.9, 0.9), some.floats(-0.9, 0.9))
 def test_finds_a_narrow_peak(x, y):
     def peak(point):

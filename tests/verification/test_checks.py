@@ -642,7 +642,7 @@ def test_optimum_of_one_variable_with_curvature():
     assert check.numbers["value"] == pytest.approx(2 - 2 * np.log(2))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(some.floats(-2, 2), some.floats(-2, 2), some.floats(0.05, 20), some.booleans())
 def test_optimum_of_a_quadratic(x, y, stiffness, upwards):
     sign = 1.0 if upwards else -1.0

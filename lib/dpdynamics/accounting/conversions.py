@@ -30,6 +30,7 @@ from ..arguments import (
     orders_array,
     plain,
     positive,
+    together,
 )
 from .roots import monotone_root
 
@@ -159,9 +160,7 @@ def zcdp_to_epsilon(
     >>> round(zcdp_to_epsilon(rho=0.5, delta=1e-5, conversion="mironov"), 3)
     5.299
     """
-    rho_, delta_ = np.broadcast_arrays(
-        nonnegative_array("rho", rho), fraction_array("delta", delta)
-    )
+    rho_, delta_ = together(rho=nonnegative_array("rho", rho), delta=fraction_array("delta", delta))
     log_inverse = -np.log(delta_)
     if one_of("conversion", conversion, CONVERSIONS) == "mironov":
         values = rho_ + 2 * np.sqrt(rho_ * log_inverse)
@@ -200,8 +199,8 @@ def zcdp_to_delta(
     ValueError
         If an argument is out of range.
     """
-    rho_, epsilon_ = np.broadcast_arrays(
-        nonnegative_array("rho", rho), nonnegative_array("epsilon", epsilon)
+    rho_, epsilon_ = together(
+        rho=nonnegative_array("rho", rho), epsilon=nonnegative_array("epsilon", epsilon)
     )
     one_of("conversion", conversion, CONVERSIONS)
     values = np.zeros(rho_.shape)
@@ -245,8 +244,8 @@ def epsilon_to_zcdp(
     ValueError
         If an argument is out of range.
     """
-    epsilon_, delta_ = np.broadcast_arrays(
-        nonnegative_array("epsilon", epsilon), fraction_array("delta", delta)
+    epsilon_, delta_ = together(
+        epsilon=nonnegative_array("epsilon", epsilon), delta=fraction_array("delta", delta)
     )
     goal = -np.log(delta_)
     if one_of("conversion", conversion, CONVERSIONS) == "mironov":
@@ -291,7 +290,7 @@ def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
     >>> round(pure_to_rdp(epsilon=1.0, orders=2.0), 6)
     0.735326
     """
-    e, a = np.broadcast_arrays(nonnegative_array("epsilon", epsilon), _orders(orders))
+    e, a = together(epsilon=nonnegative_array("epsilon", epsilon), orders=_orders(orders))
     small = a * e < 1
     x = np.where(small, e, 0.0)
     near = np.log1p(2 * np.sinh(a * x / 2) * np.sinh((a - 1) * x / 2) / np.cosh(x / 2))

@@ -55,7 +55,7 @@ from ..arguments import (
     positive,
     whole,
 )
-from .gaussian import gaussian_delta, normal_mass
+from .gaussian import gaussian_delta, log_normal_mass
 from .quadrature import renyi_divergence_quadrature
 from .subsampled_rdp import subsampled_gaussian_rdp
 from .subsampled_step import SubsampledStep
@@ -102,26 +102,31 @@ class FixedSizePair(NamedTuple):
     def delta(self, epsilon: float) -> float:
         """Compute sup P(A) - e^epsilon Q(A), with an absolute error of the order of 1e-14.
 
-        The set A is bounded by the roots of ln(p/q) = epsilon, which are found on a mesh.
+        The set A is bounded by the roots of ln(p/q) = epsilon, which are found on a mesh. Masses
+        are kept in logarithms: where epsilon is large, those of Q are below the smallest float.
+
+        Raises ValueError if epsilon is not a finite number.
         """
+        level = float(finite_array("epsilon", epsilon, ndim=0))
 
         def excess(x: Array) -> Array:
-            return self.log_p(x) - self.log_q(x) - epsilon
+            return self.log_p(x) - self.log_q(x) - level
 
         k, q = self.noise_multiplier, self.sampling_probability
         x = np.linspace(-2 - 12 * k, 3 + 12 * k, 4001)
         changes = np.flatnonzero(np.diff(np.sign(excess(x))))
         roots = [brentq(excess, x[i], x[i + 1], xtol=1e-15) for i in changes]
         edges = np.array([-np.inf, *roots, np.inf])
-        low, high = edges[:-1], edges[1:]
-        p_mass, q_mass = (
-            (1 - q) * normal_mass(low / k, high / k)
-            + q * normal_mass((low - place) / k, (high - place) / k)
+        log_p, log_q = (
+            np.logaddexp(
+                np.log1p(-q) + log_normal_mass(edges / k),
+                np.log(q) + log_normal_mass((edges - place) / k),
+            )
             for place in (self.place_p, self.place_q)
         )
-        with np.errstate(divide="ignore"):
-            log_ratio = epsilon + np.log(q_mass) - np.log(np.where(p_mass > 0, p_mass, 1.0))
-        return float((p_mass * -np.expm1(np.minimum(log_ratio, 0.0))).sum())
+        with np.errstate(invalid="ignore"):  # an interval without mass counts nothing
+            log_ratio = np.where(np.isneginf(log_p), 0.0, level + log_q - log_p)
+        return float((np.exp(log_p) * -np.expm1(np.minimum(log_ratio, 0.0))).sum())
 
     def _log_density(self, x: Array, place: float) -> Array:
         k, q = self.noise_multiplier, self.sampling_probability
@@ -230,7 +235,7 @@ def fixed_size_rdp_bound(
     noise_multiplier, batch_size, samples
         As in `fixed_size_pair`.
     orders : int or array
-        :math:`\alpha`, whole numbers from 2 on.
+        :math:`\alpha`, whole numbers from 2 to a million: the sum has as many terms.
 
     Returns
     -------
@@ -248,8 +253,8 @@ def fixed_size_rdp_bound(
     """
     k, q = _checked(noise_multiplier, batch_size, samples)
     alphas = finite_array("orders", orders)
-    if np.any(alphas < 2) or np.any(alphas != np.round(alphas)):
-        raise ValueError(f"orders must be whole numbers from 2 on, got {orders!r}")
+    if np.any((alphas < 2) | (alphas > 1e6) | (alphas != np.round(alphas))):
+        raise ValueError(f"orders must be whole numbers from 2 to 1e6, got {orders!r}")
     with np.errstate(over="ignore"):
         second = min(np.log(4 * np.expm1(4 / k**2)), np.log(2) + 4 / k**2)
 

@@ -20,7 +20,14 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri
 
-from ..arguments import Array, finite_array, fraction_array, nonnegative_array, plain
+from ..arguments import (
+    Array,
+    finite_array,
+    fraction_array,
+    nonnegative_array,
+    plain,
+    together,
+)
 from .roots import monotone_root
 
 _NODES, _WEIGHTS = (1 + leggauss(40)[0]) / 2, leggauss(40)[1] / 2
@@ -57,9 +64,9 @@ def gaussian_delta(*, mu: ArrayLike, epsilon: ArrayLike) -> float | Array:
     >>> round(gaussian_delta(mu=1.0, epsilon=1.0), 15)
     0.126936737506644
     """
-    mu_, epsilon_ = np.broadcast_arrays(
-        nonnegative_array("mu", mu, largest=np.inf),
-        finite_array("epsilon", epsilon, largest=np.inf),
+    mu_, epsilon_ = together(
+        mu=nonnegative_array("mu", mu, largest=np.inf),
+        epsilon=finite_array("epsilon", epsilon, largest=np.inf),
     )
     forward = np.exp(_log_delta(mu_, np.abs(epsilon_)))
     negative = np.minimum(epsilon_, 0.0)
@@ -92,8 +99,8 @@ def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
     >>> round(gaussian_epsilon(mu=1 / 4.224678889326822, delta=1e-6), 12)
     1.0
     """
-    mu_, delta_ = np.broadcast_arrays(
-        nonnegative_array("mu", mu, largest=np.inf), fraction_array("delta", delta)
+    mu_, delta_ = together(
+        mu=nonnegative_array("mu", mu, largest=np.inf), delta=fraction_array("delta", delta)
     )
     values = np.zeros(mu_.shape)
     seen = (mu_ > 0) & (_log_delta(mu_, np.zeros(mu_.shape)) > np.log(delta_))
@@ -134,8 +141,8 @@ def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float 
     >>> round(gaussian_noise_multiplier(epsilon=1.0, delta=1e-6), 12)
     4.224678889327
     """
-    epsilon_, delta_ = np.broadcast_arrays(
-        nonnegative_array("epsilon", epsilon), fraction_array("delta", delta)
+    epsilon_, delta_ = together(
+        epsilon=nonnegative_array("epsilon", epsilon), delta=fraction_array("delta", delta)
     )
     # delta <= Phi(mu/2 - epsilon/mu) and delta <= erf(mu/sqrt 8): two lower bounds of mu.
     z = -ndtri(delta_)
@@ -184,6 +191,15 @@ def gaussian_tradeoff(*, mu: ArrayLike, type_one_error: ArrayLike) -> float | Ar
 def normal_mass(low: Array, high: Array) -> Array:
     """Standard normal mass between two points, without cancellation in a tail."""
     return np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+
+
+def log_normal_mass(edges: Array) -> Array:
+    """Logarithm of the standard normal mass between neighbours of an increasing vector."""
+    low, high = edges[:-1], edges[1:]
+    right = low > 0  # taken as its mirror image, in the tail where logarithms keep their digits
+    below, above = log_ndtr(np.where(right, -high, low)), log_ndtr(np.where(right, -low, high))
+    with np.errstate(divide="ignore"):
+        return np.asarray(above + np.log(-np.expm1(below - above)))
 
 
 def _log_excess_at(w: Array, mu: Array, log_delta: Array) -> Array:

@@ -93,7 +93,8 @@ def renyi_divergence_quadrature(
     ----------
     Claim lin2025.def1.
     """
-    if nonnegative("order", order) in (0, 1):
+    order = nonnegative("order", order)
+    if order in (0, 1):
         raise ValueError(f"order must lie in (0, 1) or (1, {LARGEST:g}], got {order!r}")
     if dimension not in (1, 2):
         raise ValueError(f"dimension must be 1 or 2, got {dimension}")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, ndtr
 
-from ..arguments import Array, nonnegative_array, plain, positive_array
+from ..arguments import Array, nonnegative_array, plain, positive_array, together
 from .noise_laws import REACH, chi_density, panels, scale_density, scale_range
 from .normalised_means import degrees, dimensions, inverse_square, mean_per_snr
 
@@ -130,12 +130,12 @@ def _parameters(
     clip_norm: ArrayLike,
     degrees_of_freedom: ArrayLike,
 ) -> tuple[Array, ...]:
-    return np.broadcast_arrays(
-        nonnegative_array("mean_norm", mean_norm),
-        positive_array("noise_scale", noise_scale),
-        dimensions(dimension),
-        positive_array("clip_norm", clip_norm),
-        degrees(degrees_of_freedom),
+    return together(
+        mean_norm=nonnegative_array("mean_norm", mean_norm),
+        noise_scale=positive_array("noise_scale", noise_scale),
+        dimension=dimensions(dimension),
+        clip_norm=positive_array("clip_norm", clip_norm),
+        degrees_of_freedom=degrees(degrees_of_freedom),
     )
 
 

@@ -18,7 +18,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import erf
 
-from ..arguments import Array, plain, positive_array
+from ..arguments import Array, plain, positive_array, together
 from .clipped_means import polar_angles, radial_range, scale_edges
 from .noise_laws import REACH, chi_density, panels, scale_density
 from .normalised_means import degrees, dimensions
@@ -55,14 +55,14 @@ def exact_sign_mean(
     sigma = positive_array("noise_scale", noise_scale)
     if np.any(length > 1e8 * sigma):  # beyond, rounding of the mean costs 1e-8 of the noise
         raise ValueError("mean_norm must be at most 1e8 noise_scale")
-    parts = np.broadcast_arrays(
-        at,
-        length,
-        sigma,
-        dimensions(dimension),
-        positive_array("clip_norm", clip_norm),
-        multiplier,
-        degrees(degrees_of_freedom),
+    parts = together(
+        coordinate=at,
+        mean_norm=length,
+        noise_scale=sigma,
+        dimension=dimensions(dimension),
+        clip_norm=positive_array("clip_norm", clip_norm),
+        noise_multiplier=multiplier,
+        degrees_of_freedom=degrees(degrees_of_freedom),
     )
     values = [
         _exact(*row, batch=batch) for row in zip(*(x.ravel().tolist() for x in parts), strict=True)

@@ -29,7 +29,7 @@ def panels(edges: Array, order: int) -> Rule:
     nodes, weights = np.polynomial.legendre.leggauss(order)
     half = np.diff(edges, axis=-1)[..., None] / 2
     middle = (edges[..., 1:, None] + edges[..., :-1, None]) / 2
-    shape = (*edges.shape[:-1], -1)
+    shape = (*edges.shape[:-1], (edges.shape[-1] - 1) * order)
     return Rule((middle + half * nodes).reshape(shape), (half * weights).reshape(shape))
 
 

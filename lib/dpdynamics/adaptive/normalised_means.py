@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import poch
 
-from ..arguments import Array, finite_array, nonnegative_array, plain
+from ..arguments import Array, finite_array, nonnegative_array, plain, together
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _STIRLING = [-399 / 2**18, -21 / 2**15, 5 / 1024, 1 / 128, -1 / 8, 1.0]  # of Gamma ratios, in 1/a
@@ -180,7 +180,9 @@ def dimensions(dimension: ArrayLike) -> Array:
 def _parameters(
     snr: ArrayLike, dimension: ArrayLike, degrees_of_freedom: ArrayLike
 ) -> tuple[Array, Array, Array]:
-    rho, d, nu = np.broadcast_arrays(
-        nonnegative_array("snr", snr), dimensions(dimension), degrees(degrees_of_freedom)
+    rho, d, nu = together(
+        snr=nonnegative_array("snr", snr),
+        dimension=dimensions(dimension),
+        degrees_of_freedom=degrees(degrees_of_freedom),
     )
     return rho, d, nu

@@ -18,6 +18,7 @@ from ..arguments import (
     plain,
     positive,
     positive_array,
+    together,
     whole,
 )
 
@@ -185,7 +186,7 @@ def quadratic_sgd_moments(
     marks = integers("steps", steps)
     if not marks.size or np.any(np.diff(marks, prepend=0) < 0) or marks[-1] > rates.size:
         raise ValueError(f"steps must be integers in [0, {rates.size}] that do not decrease")
-    curvatures, S, mean = np.broadcast_arrays(curvatures, S, finite_array("x0", x0))
+    curvatures, S, mean = together(curvature=curvatures, scale=S, x0=finite_array("x0", x0))
     variance, done, path = np.zeros(mean.shape), 0, []
     with np.errstate(over="ignore", invalid="ignore"):
         for mark in marks.tolist():

@@ -16,6 +16,7 @@ from ..arguments import (
     nonnegative_array,
     plain,
     positive_array,
+    together,
     whole,
 )
 from .clipped_means import clipped_moments
@@ -134,8 +135,9 @@ def averaged_sign_slope(
 
 def coordinate_and_norm(coordinate: ArrayLike, mean_norm: ArrayLike) -> tuple[Array, Array]:
     """Return a coordinate of the mean gradient and the length of the whole, of one shape."""
-    at, length = np.broadcast_arrays(
-        finite_array("coordinate", coordinate), nonnegative_array("mean_norm", mean_norm)
+    at, length = together(
+        coordinate=finite_array("coordinate", coordinate),
+        mean_norm=nonnegative_array("mean_norm", mean_norm),
     )
     if np.any(np.abs(at) > length * (1 + 1e-12)):
         raise ValueError("coordinate must not exceed mean_norm in absolute value")

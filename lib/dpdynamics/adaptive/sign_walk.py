@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import Array, finite_array, integers, nonnegative, plain, positive_array
+from ..arguments import Array, finite_array, integers, nonnegative, plain, positive_array, together
 from .sign_probabilities import SymmetricSign
 
 Function = Callable[[Array], ArrayLike]  # x (sites, *configurations) to the same shape
@@ -193,12 +193,9 @@ class _Lattice:
         learning_rate: ArrayLike,
     ) -> None:
         start, rate = finite_array("x0", x0), positive_array("learning_rate", learning_rate)
-        try:
-            self.configurations = np.broadcast_shapes(start.shape, rate.shape)
-        except ValueError:
-            raise ValueError(
-                f"x0 and learning_rate must broadcast, got {start.shape} and {rate.shape}"
-            ) from None
+        self.configurations = together(x0=start, learning_rate=rate)[0].shape
+        if 0 in self.configurations:
+            raise ValueError("x0 and learning_rate must not be empty")
         self.shape = self.configurations or (1,)
         self._start, self._rate = start, rate
         self._down_probability, self._functions = down_probability, functions

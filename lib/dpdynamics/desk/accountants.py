@@ -32,14 +32,14 @@ def renyi_classical(noise: float, q: float, steps: int, delta: float) -> float:
 
 def central_limit(noise: float, q: float, steps: int, delta: float) -> float:
     """Return epsilon of the Gaussian limit of many steps: an approximation, not a bound."""
-    _check(noise, q, steps, delta)
+    noise, q, steps, delta = _checked(noise, q, steps, delta)
     mu = q * sqrt(steps * expm1(min(noise**-2, 700.0)))
     return float(gaussian_epsilon(mu=mu, delta=delta))
 
 
 def moments_formula(noise: float, q: float, steps: int, delta: float) -> float:
     """Return the closed formula with constant one (claim anon2025.thm3.1): not a bound."""
-    _check(noise, q, steps, delta)
+    noise, q, steps, delta = _checked(noise, q, steps, delta)
     return q * sqrt(steps * log(1 / delta)) / noise
 
 
@@ -74,18 +74,17 @@ def multiplier(
     return float(exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def _check(noise: float, q: float, steps: int, delta: float) -> None:
-    positive("noise", noise)
-    whole("steps", steps, 1)
-    fraction("delta", delta)
+def _checked(noise: float, q: float, steps: int, delta: float) -> tuple[float, float, int, float]:
     if positive("q", q) > 1:
         raise ValueError(f"q must lie in (0, 1], got {q}")
+    checked = positive("noise", noise), float(q), whole("steps", steps, 1)
+    return *checked, fraction("delta", delta)
 
 
 def _renyi(
     noise: float, q: float, steps: int, delta: float, orders: np.ndarray, conversion: str
 ) -> float:
-    _check(noise, q, steps, delta)
+    noise, q, steps, delta = _checked(noise, q, steps, delta)
     rdp = subsampled_gaussian_rdp(
         noise_multiplier=noise, sampling_probability=q, steps=steps, orders=orders
     )

@@ -159,7 +159,8 @@ def shuffled_epsilon(
     """
     one_of("relation", relation, RELATIONS)
     count, n = whole("steps", steps, 1), whole("samples", samples, 1)
-    if whole("batch_size", batch_size, 1) > n:
+    batch_size = whole("batch_size", batch_size, 1)
+    if batch_size > n:
         raise ValueError(f"batch_size must be at most samples = {n}, got {batch_size}")
     delta, sigma = fraction("delta", delta), positive("noise_multiplier", noise_multiplier)
     shift = 2.0 if relation == "replace" else 1.0

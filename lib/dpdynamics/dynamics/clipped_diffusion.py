@@ -3,7 +3,7 @@ r"""The homogenised equation of clipped DP-SGD on ensembles, by norms in the eig
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, nonnegative, whole
+from dpdynamics.arguments import Array, nonnegative, number, whole
 from dpdynamics.problems import PassSchedule
 
 from .clipped_risk import hyperparameters, schedule_cells
@@ -76,7 +76,9 @@ def clipped_diffusion(
     check_trace(blocks)
     samples, runs = whole("samples", samples, 1), whole("replicates", replicates, 1)
     labels, eigenvalues = nonnegative("label_variance", label_variance), blocks.eigenvalues[:, None]
-    clip, _, noise = hyperparameters(clip_constant, 0.0, rho)
+    clip, _, noise = hyperparameters(
+        number("clip_constant", clip_constant), 0.0, number("rho", rho)
+    )
     private = 2 * blocks.dimension / samples**2 * noise
     sizes = blocks.multiplicities[:, None]
     degrees = np.repeat((sizes - 1) / 2, runs, axis=1)

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, nonnegative_array, whole
+from dpdynamics.arguments import Array, nonnegative_array, together, whole
 from dpdynamics.problems import PassSchedule
+from dpdynamics.problems.pass_schedules import as_pass_schedule
 
 from .clipping import factors, positive_or_inf
 from .sde import time_grid
@@ -194,9 +195,7 @@ def coupled_risk(
     modes = RiskModes.of(spectrum) if isinstance(spectrum, SpectralBlocks) else spectrum
     clip, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
     half_labels = nonnegative_array("label_variance", label_variance) / 2
-    if not callable(schedule):
-        raise ValueError(f"schedule must be a schedule of one pass, got {schedule!r}")
-    private = aspect**2 * noise
+    schedule, private = as_pass_schedule(schedule), aspect**2 * noise
     grid = np.broadcast_shapes(
         clip.shape, private.shape, half_labels.shape, schedule(0.0).shape, modes[0].shape[1:]
     )
@@ -250,7 +249,7 @@ def last_step_jump(
     Claim bombari2025.prop4.4.
     """
     _, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
-    return np.asarray(aspect**2 * noise * schedule(1.0) ** 2)
+    return np.asarray(aspect**2 * noise * as_pass_schedule(schedule)(1.0) ** 2)
 
 
 def schedule_cells(
@@ -260,6 +259,7 @@ def schedule_cells(
 
     `intervals` are those of `time_grid`; each of their pieces is divided into `halves` cells.
     """
+    schedule = as_pass_schedule(schedule)
     edges = np.concatenate(
         [[intervals[0][0]]]
         + [begin + h * np.arange(1, halves * n + 1) / halves for begin, h, n in intervals]
@@ -285,6 +285,6 @@ def hyperparameters(
     privacy = positive_or_inf("rho", rho)
     if np.any(np.isinf(clip) & np.isfinite(privacy)):
         raise ValueError("clip_constant must be finite unless rho is inf")
-    clip, privacy = np.broadcast_arrays(clip, privacy)
+    clip, privacy = together(clip_constant=clip, rho=privacy)
     noise = np.divide(clip**2, privacy, out=np.zeros(clip.shape), where=np.isfinite(privacy))
     return clip, nonnegative_array("aspect_ratio", aspect_ratio), noise

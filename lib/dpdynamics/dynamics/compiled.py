@@ -63,8 +63,11 @@ def ornstein_uhlenbeck_moments(
     x = finite_array("x0", x0, ndim=2, largest=_LARGEST).astype(np.float32)
     if x.size == 0:
         raise ValueError(f"x0 must not be empty, got shape {x.shape}")
-    a = np.broadcast_to(finite_array("rate", rate), x.shape[1:])
-    s = np.broadcast_to(nonnegative_array("diffusion", diffusion), x.shape[1:])
+    a, s = finite_array("rate", rate), nonnegative_array("diffusion", diffusion)
+    for name, value in (("rate", a), ("diffusion", s)):
+        if value.shape not in ((), x.shape[1:]):
+            raise ValueError(f"{name} must be a number or have shape {x.shape[1:]}")
+    a, s = np.broadcast_to(a, x.shape[1:]), np.broadcast_to(s, x.shape[1:])
     grid = time_grid(times, max_step, 1)
     advance, keys = _kernel(), rng.integers(1 << 32, size=(2, *x.shape), dtype=np.uint32)
     done = 0

@@ -24,6 +24,11 @@ from dpdynamics.arguments import (
 
 _POWERS = [(i, j) for j in range(3) for i in range(5 - 2 * j)]
 
+# Moments about the mean are differences of moments about 0. With c the variance over the mean
+# square and rounding of 1e-15, skewness is lost by 1e-15 / c^1.5 and the off-axis variance by
+# 1e-15 / c^2: a smaller c than this is refused.
+_CANCELLED = 1e-6
+
 
 class IsotropicMoments(NamedTuple):
     r"""Moments of :math:`v = x - \tilde x`, with e the direction of its start.
@@ -51,23 +56,24 @@ def _monomials(y: float | Array, rho: float | Array) -> Array:
     return np.stack([y**i * rho**j for i, j in _POWERS], axis=-1)
 
 
-def _summary(expectations: Array, label_variance: float) -> IsotropicMoments:
+def _summary(expectations: Array, unit: float, label_variance: float) -> IsotropicMoments:
+    """Form the moments from the expected monomials of v / unit."""
     m = dict(zip(_POWERS, expectations.tolist(), strict=True))
     y, square, off = m[1, 0], m[2, 0], m[0, 1] - m[2, 0]
     variance = square - y**2
-    if not (np.isfinite(expectations).all() and variance**1.5 > 0):
+    if not np.isfinite(expectations).all() or variance < _CANCELLED * square:
         raise ValueError(
-            "learning_rate, noise_scale, label_variance, start, rank_one, time or steps: "
-            "the moments leave the floating-point range"
+            "learning_rate, noise_scale, label_variance, start, rank_one, time or steps: the "
+            "moments leave the floating-point range, or the noise is lost in their rounding"
         )
     return IsotropicMoments(
-        mean=y,
-        variance=variance,
+        mean=y * unit,
+        variance=variance * unit**2,
         skewness=(m[3, 0] - 3 * y * square + 2 * y**3) / variance**1.5,
-        off_axis=off,
-        off_axis_variance=m[0, 2] - 2 * m[2, 1] + m[4, 0] - off**2,
-        risk=(m[0, 1] + label_variance) / 2,
-        risk_variance=(m[0, 2] - m[0, 1] ** 2) / 4,
+        off_axis=off * unit**2,
+        off_axis_variance=(m[0, 2] - 2 * m[2, 1] + m[4, 0] - off**2) * unit**4,
+        risk=(m[0, 1] * unit**2 + label_variance) / 2,
+        risk_variance=(m[0, 2] - m[0, 1] ** 2) * unit**4 / 4,
     )
 
 
@@ -114,19 +120,39 @@ def _generator(d: int, gamma: float, sigma: float, zeta2: float, rank_one: float
     return matrix
 
 
-def _checked(
-    dimension: int, learning_rate: float, noise_scale: float, label_variance: float, start: float
-) -> tuple[int, float, float, float, Array]:
-    checked = (
-        whole("dimension", dimension, 2),
-        positive("learning_rate", learning_rate),
-        nonnegative("noise_scale", noise_scale),
-        nonnegative("label_variance", label_variance),
-    )
-    start = float(finite_array("start", start, ndim=0, largest=1e75))  # its fourth power is taken
-    if not (start or noise_scale or label_variance):
-        raise ValueError("start must not be 0 when there is no noise: nothing would move")
-    return *checked, _monomials(start, start**2)
+class _Case(NamedTuple):
+    """Checked arguments, with lengths in units of the largest."""
+
+    dimension: int
+    learning_rate: float
+    noise_scale: float
+    label_variance: float
+    start: Array
+    unit: float
+
+    @classmethod
+    def of(
+        cls,
+        dimension: int,
+        learning_rate: float,
+        noise_scale: float,
+        label_variance: float,
+        start: float,
+    ) -> "_Case":
+        d, gamma = whole("dimension", dimension, 2), positive("learning_rate", learning_rate)
+        sigma = nonnegative("noise_scale", noise_scale)
+        zeta2 = nonnegative("label_variance", label_variance)
+        first = float(finite_array("start", start, ndim=0))
+        unit = max(abs(first), sigma, float(np.sqrt(zeta2)))
+        if not unit:
+            raise ValueError("start must not be 0 when there is no noise: nothing would move")
+        if not 1e-75 < unit < 1e75:  # fourth powers are taken
+            raise ValueError(
+                "start, noise_scale and label_variance: the largest of start, noise_scale and "
+                f"sqrt(label_variance) must lie in (1e-75, 1e75), got {unit:g}"
+            )
+        first /= unit
+        return cls(d, gamma, sigma / unit, zeta2 / unit**2, _monomials(first, first**2), unit)
 
 
 def isotropic_sgd(
@@ -143,7 +169,7 @@ def isotropic_sgd(
 
     One step has size :math:`\gamma/d`; records are :math:`a = rg` with g standard Gaussian and r
     uniform over `lengths`, the label noise is Gaussian and independent of them. Variances are
-    differences: their relative rounding error is about 1e-16 n d.
+    differences, refused where they are below 1e-6 of the mean square.
 
     Parameters
     ----------
@@ -161,22 +187,21 @@ def isotropic_sgd(
     Raises
     ------
     ValueError
-        If a range is violated, nothing moves, or the moments leave the floating-point range.
+        If a range is violated, nothing moves, the moments leave the floating-point range or the
+        noise is lost in their rounding.
 
     References
     ----------
     Algorithm 1 of lin2025 (claim lin2025.alg1).
     """
-    d, gamma, sigma, zeta2, first = _checked(
-        dimension, learning_rate, noise_scale, label_variance, start
-    )
+    case = _Case.of(dimension, learning_rate, noise_scale, label_variance, start)
     sizes = tuple(nonnegative_array("lengths", lengths, ndim=1).tolist())
     if not sizes or abs(np.mean(np.square(sizes)) - 1) > 1e-9:
         raise ValueError(f"lengths must have mean square 1, got {lengths}")
     with np.errstate(over="ignore", invalid="ignore"):  # _summary refuses what is not finite
-        step = _step(d, gamma, sigma, zeta2, sizes)
-        last = np.linalg.matrix_power(step, whole("steps", steps, 1)) @ first
-    return _summary(last, zeta2)
+        step = _step(*case[:4], sizes)
+        last = np.linalg.matrix_power(step, whole("steps", steps, 1)) @ case.start
+    return _summary(last, case.unit, label_variance)
 
 
 def isotropic_hsgd(
@@ -210,16 +235,15 @@ def isotropic_hsgd(
     Raises
     ------
     ValueError
-        If a range is violated, nothing moves, or the moments leave the floating-point range.
+        If a range is violated, nothing moves, the moments leave the floating-point range or the
+        noise is lost in their rounding.
 
     References
     ----------
     Ito's formula for the diffusion of claim lin2025.eq1.
     """
-    d, gamma, sigma, zeta2, first = _checked(
-        dimension, learning_rate, noise_scale, label_variance, start
-    )
-    generator = _generator(d, gamma, sigma, zeta2, nonnegative("rank_one", rank_one))
+    case = _Case.of(dimension, learning_rate, noise_scale, label_variance, start)
+    generator = _generator(*case[:4], nonnegative("rank_one", rank_one))
     with np.errstate(over="ignore", invalid="ignore"):  # _summary refuses what is not finite
-        last = linalg.expm(positive("time", time) * generator) @ first
-    return _summary(last, zeta2)
+        last = linalg.expm(positive("time", time) * generator) @ case.start
+    return _summary(last, case.unit, label_variance)

@@ -33,6 +33,7 @@ from dpdynamics.problems import LeastSquares, Schedule, as_schedule
 from .homogenized import Law, law
 
 _BLOCK = 1 << 17  # pairs that are treated together
+_LARGEST_RECORD = 1e20  # its fourth powers stand in the covariance
 
 
 class GaussianLaw(NamedTuple):
@@ -71,7 +72,8 @@ class Release:
 
     def law(self, a: ArrayLike, b: float) -> GaussianLaw:
         """Law of the release when the record is (a, b), a of shape (d,)."""
-        a, b = vector("a", a, self.state_mean.size), float(finite_array("b", b, ndim=0))
+        a = vector("a", finite_array("a", a, largest=_LARGEST_RECORD), self.state_mean.size)
+        b = float(finite_array("b", b, ndim=0, largest=_LARGEST_RECORD))
         u, w = self.shift * a[self.coordinate], self.spread * a[self.coordinate]
         g = self.step_size
         core = np.array([[g**2 * (a**2 @ self.state_variance), -g], [-g, 0.0]])
@@ -82,7 +84,12 @@ class Release:
         self, a: ArrayLike, b: float, other_a: ArrayLike, other_b: float, order: ArrayLike
     ) -> float | Array:
         """Renyi divergence of the law of record (a, b) from that of the other record."""
-        vector("other_a", other_a, self.state_mean.size), finite_array("other_b", other_b, ndim=0)
+        vector(
+            "other_a",
+            finite_array("other_a", other_a, largest=_LARGEST_RECORD),
+            self.state_mean.size,
+        )
+        finite_array("other_b", other_b, ndim=0, largest=_LARGEST_RECORD)
         p, q = self.law(a, b), self.law(other_a, other_b)
         return renyi_divergence_gaussian(p.mean, p.covariance, q.mean, q.covariance, order)
 
@@ -111,7 +118,8 @@ class Release:
         """
         a = last_axis("a", finite_array("a", a, ndim=2), self.state_mean.size)
         b = vector("b", b, len(a))
-        if not 1e-6 <= number("order", order) - 1 <= 1e6:
+        order = number("order", order)
+        if not 1e-6 <= order - 1 <= 1e6:
             raise ValueError(f"order must lie in [1 + 1e-6, 1e6], got {order!r}")
         white = a[:, self.coordinate] / np.sqrt(self.diagonal)
         u, w, g = white * self.shift, white * self.spread, self.step_size

@@ -23,6 +23,7 @@ from dpdynamics.arguments import (
     finite_array,
     nonnegative,
     nonnegative_array,
+    together,
     whole,
 )
 
@@ -80,6 +81,7 @@ def one_pass_step(
     if not same:
         raise ValueError("theta, features, labels, step_size: the shapes do not agree")
     residual = np.sum(features * theta, axis=-1) - labels
+    residual, _ = together(residual=residual, clip_norm=clip)
     length = _step_length(residual, np.sum(features**2, axis=-1), eta, clip)
     return theta - length[..., None] * features
 
@@ -239,7 +241,7 @@ def _run(
         raise ValueError(f"noise_scales must have {len(etas)} steps, got {len(sigmas)}")
     if clip.shape not in ((), (runs,)):
         raise ValueError(f"clip_norm must be a number or {runs} of them, got {clip.shape}")
-    if np.any(np.isinf(clip) & (sigmas > 0)):
+    if np.any(np.isinf(clip) & (sigmas > 0).any(axis=0)):
         raise ValueError("clip_norm must be finite unless noise_scales are 0")
     scale = np.where(np.isinf(clip), 0.0, np.sqrt(2) * np.where(np.isinf(clip), 0.0, clip))
     marks = checkpoint_steps(checkpoints, len(etas), minimum=0)

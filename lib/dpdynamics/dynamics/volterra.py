@@ -13,6 +13,7 @@ from dpdynamics.arguments import (
     finite_array,
     nonnegative,
     nonnegative_array,
+    together,
     vector,
 )
 from dpdynamics.problems import LeastSquares, Schedule, as_schedule
@@ -61,11 +62,7 @@ def volterra_kernels(
     Claim lin2025.thm4.2.
     """
     schedule = as_schedule(schedule)
-    t, s = nonnegative_array("t", t), nonnegative_array("s", s)
-    try:
-        t, s = np.broadcast_arrays(t, s)
-    except ValueError:
-        raise ValueError(f"t and s must broadcast, got {t.shape} and {s.shape}") from None
+    t, s = together(t=nonnegative_array("t", t), s=nonnegative_array("s", s))
     if np.any(s > t):
         raise ValueError("s must not exceed t")
     hessian = vector("hessian", hessian, problem.dimension)

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -303,7 +303,13 @@ class PrivateKANClassifier:
                 steps=self.steps,
                 correlation=self.correlation,
             )
-        rng = np.random.default_rng(self.random_state)
+        try:
+            rng = np.random.default_rng(self.random_state)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"random_state must be None, a nonnegative integer or a generator, "
+                f"got {self.random_state!r}"
+            ) from None
         network, weights = TwoLayerKAN.initial(
             self.width, self.n_features_in_, self.splines, rng=rng
         )
@@ -359,7 +365,10 @@ class PrivateKANClassifier:
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of right predictions, weighted if wished."""
-        right = (self.predict(X) == np.asarray(y)).astype(float)
+        predicted, labels = self.predict(X), np.asarray(y)
+        if labels.shape != predicted.shape:
+            raise ValueError(f"y must have shape {predicted.shape}, got {labels.shape}")
+        right = (predicted == labels).astype(float)
         weights = None if sample_weight is None else finite_array("sample_weight", sample_weight)
         return float(np.average(right, weights=weights))
 
@@ -393,6 +402,8 @@ class PrivateKANClassifier:
 
     def _scaled(self, features: Array) -> Array:
         one_of("domain", self.domain, ("cube", "ball"))
+        if not isinstance(self.bounds, Sequence | np.ndarray) or len(self.bounds) != 2:
+            raise ValueError(f"bounds must be a pair, got {self.bounds!r}")
         low, high = (finite_array("bounds", bound) for bound in self.bounds)
         if any(bound.shape not in ((), features.shape[1:]) for bound in (low, high)):
             raise ValueError(f"bounds must be numbers or have shape {features.shape[1:]}")

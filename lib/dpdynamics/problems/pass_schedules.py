@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import LARGEST, Array, nonnegative_array, positive, positive_array, whole
+from ..arguments import LARGEST, Array, nonnegative_array, positive, positive_array, together, whole
 from .schedules import Schedule
 
 
@@ -20,6 +20,13 @@ class PassSchedule(Schedule, Protocol):
 
     def square_integral(self, t: ArrayLike) -> Array:
         r""":math:`\int_0^t\tilde\eta^2(s)\,ds`, elementwise."""
+
+
+def as_pass_schedule(schedule: PassSchedule) -> PassSchedule:
+    """Return the schedule if it is one."""
+    if not isinstance(schedule, PassSchedule):
+        raise ValueError(f"schedule must be a schedule of one pass, got {schedule!r}")
+    return schedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,7 @@ class PolynomialDecay:
         # of a larger one the powers of 1 - t, which is rounded, have no correct digits
         exponent = nonnegative_array("exponent", self.exponent, largest=1e6)
         object.__setattr__(self, "exponent", exponent)
+        together(initial=self.initial, exponent=exponent)
 
     def __call__(self, t: ArrayLike) -> Array:
         r""":math:`\tilde\eta(t)`, elementwise."""
@@ -87,6 +95,7 @@ class InverseTimeDecay:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", nonnegative_array("scale", self.scale))
         object.__setattr__(self, "offset", positive_array("offset", self.offset))
+        together(scale=self.scale, offset=self.offset)
         if np.any(self.scale / LARGEST > self.offset):  # squares of the ratio would overflow
             raise ValueError(f"offset must be at least scale / {LARGEST:g}, got {self.offset}")
 

@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import finite_array, nonnegative_array, one_of, positive, positive_array, whole
+from ..arguments import (
+    finite_array,
+    nonnegative_array,
+    one_of,
+    positive,
+    positive_array,
+    together,
+    whole,
+)
 from ..problems.text import TextData
 from .batches import SAMPLINGS, Batches
 from .compiled_steps import CompiledSteps
@@ -294,12 +302,7 @@ def _settings(
         "beta2": nonnegative_array("beta2", beta2),
         "adam_epsilon": positive_array("adam_epsilon", adam_epsilon),
     }
-    try:
-        arrays = np.broadcast_arrays(*table.values())
-    except ValueError:
-        shapes = {name: values.shape for name, values in table.items()}
-        raise ValueError(f"settings must broadcast, got {shapes}") from None
-    table = {name: array.ravel() for name, array in zip(table, arrays, strict=True)}
+    table = {name: array.ravel() for name, array in zip(table, together(**table), strict=True)}
     if np.any(table["clip_norm"] <= 0):
         raise ValueError("clip_norm must be positive")
     if np.any(np.isinf(table["clip_norm"]) & (table["noise_multiplier"] > 0)):

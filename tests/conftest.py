@@ -1,4 +1,4 @@
-"""Property tests here are unhurried (the machine may be shared) and the same on every run."""
+"""Property tests are unhurried (the machine may be shared) and the same on every run."""
 
 import hypothesis
 
