@@ -30,7 +30,7 @@ export PYTHONHASHSEED := 0
 export JUPYTER_PREFER_ENV_PATH := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup book site run seeds course grade test lab lint format bench clean distclean pdf release reproducible
+.PHONY: help setup book site run seeds course grade test lab lint format bench clean distclean pdf release reproducible weight
 
 help: ## list the commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ lint: $(READY) ## formatting, lint, types, rules for notebooks
 	@$(BIN)/ruff check $(CODE) notebooks
 	@$(BIN)/mypy
 	@$(BIN)/python tools/notebooks.py check $(NB)
+
+weight: $(READY) ## lines, code and public names of every part
+	@$(BIN)/python tools/weight.py $(if $(NAMES),--names)
 
 format: $(READY) ## format code and bring notebooks to their canonical text
 	@$(BIN)/ruff format $(CODE) notebooks

@@ -94,7 +94,10 @@ class Script:
         wrapped = (
             piece
             for line in lines
-            for piece in (textwrap.wrap(line, WIDTH - 2, subsequent_indent="  ") or [""])
+            for piece in (
+                textwrap.wrap(line, WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False)
+                or [""]
+            )
         )
         return "".join(f"# {line}".rstrip() + "\n" for line in wrapped)
 

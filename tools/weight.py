@@ -1,0 +1,98 @@
+"""The weight of the repository: lines and code by part, and who uses which public name.
+
+python tools/weight.py            the table
+python tools/weight.py --names    and every public name with the number of chapters that use it
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import io
+import json
+import re
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY = ROOT / "lib" / "dpdynamics"
+
+
+def lines_of(source: str) -> tuple[int, int]:
+    """All lines of a Python source, and those that hold code: no docstring, comment or blank."""
+    code: set[int] = set()
+    silent = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in silent:
+            code.update(range(token.start[0], token.end[0] + 1))
+    total = source.count("\n")
+    for node in ast.walk(ast.parse(source)):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if text and isinstance(node.value.value, str):
+            code.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return total, len([number for number in code if number <= total])
+
+
+def weigh(files: list[Path]) -> tuple[int, int]:
+    """Lines and lines of code of all files."""
+    pairs = [lines_of(path.read_text(encoding="utf-8")) for path in files]
+    return sum(total for total, _ in pairs), sum(code for _, code in pairs)
+
+
+def cells(path: Path) -> list[str]:
+    """The sources of the code cells of a notebook."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+
+
+def uses() -> dict[str, int]:
+    """How many chapters use each public name of the rooms."""
+    chapters = ["\n".join(cells(path)) for path in sorted((ROOT / "notebooks").glob("*/*.ipynb"))]
+    words = [set(re.findall(r"\w+", chapter)) for chapter in chapters]
+    rooms = sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py"))
+    names = [
+        f"{room}.{name}"
+        for room in rooms
+        for name in importlib.import_module(f"dpdynamics.{room}").__all__
+    ]
+    return {name: sum(name.split(".")[1] in word for word in words) for name in names}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--names", action="store_true", help="list every public name")
+    arguments = parser.parse_args()
+    used = uses()
+    rooms = Counter(name.split(".")[0] for name in used)
+
+    print(f"{'':24}{'lines':>8}{'code':>8}{'names':>8}")
+    for room in sorted(rooms):
+        total, code = weigh(sorted((LIBRARY / room).rglob("*.py")))
+        print(f"  {room:22}{total:8}{code:8}{rooms[room]:8}")
+    parts = {
+        "library": LIBRARY.rglob("*.py"),
+        "tests": (ROOT / "tests").rglob("*.py"),
+        "extensions": (ROOT / "book" / "extensions").rglob("*.py"),
+        "tools": (ROOT / "tools").rglob("*.py"),
+        "benchmarks": (ROOT / "benchmarks").rglob("*.py"),
+    }
+    for part, files in parts.items():
+        total, code = weigh(sorted(files))
+        print(f"{part:24}{total:8}{code:8}{len(used) if part == 'library' else '':>8}")
+    notebooks = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
+    written = sum(cell.count("\n") + 1 for path in notebooks for cell in cells(path))
+    print(f"{'code in notebooks':24}{written:8}")
+
+    shares = Counter(min(count, 3) for count in used.values())
+    print("\npublic names used by no chapter, one, two, three or more: ", end="")
+    print(", ".join(str(shares[count]) for count in range(4)))
+    if arguments.names:
+        for name, count in sorted(used.items(), key=lambda item: (item[1], item[0])):
+            print(f"  {count:2}  {name}")
+
+
+if __name__ == "__main__":
+    main()
