@@ -30,7 +30,7 @@ export PYTHONHASHSEED := 0
 export JUPYTER_PREFER_ENV_PATH := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup book site run seeds course grade test lab lint format bench clean distclean pdf release reproducible weight
+.PHONY: help setup book site run seeds course grade test check lab lint format bench clean distclean pdf release reproducible weight
 
 help: ## list the commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ test: $(READY) $(VENV)/.peers $(VENV)/.course ## run everything: notebooks, libr
 	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --max-worker-restart 0 \
 	  $(if $(wildcard tests/nbval_verdicts.py),-p nbval_verdicts) \
 	  --nbval --nbval-current-env notebooks tests
+
+check: lint $(VENV)/.peers $(VENV)/.course ## before a commit: lint, stale notebooks, the gate, tests of the rooms touched
+	@$(BIN)/python tools/touched.py
 
 lint: $(READY) ## formatting, lint, types, rules for notebooks
 	@$(BIN)/ruff format --check $(CODE) notebooks

@@ -6,7 +6,7 @@ from statistics import median
 
 from timing import result, timed
 
-from dpdynamics.accounting import calibrate_noise_multiplier, subsampled_gaussian_epsilon
+from dpdynamics.accounting import Poisson
 
 _Q, _DELTA = 0.01, 1e-5
 
@@ -29,8 +29,8 @@ def _epsilons():
         return accountant.get_epsilon(_DELTA)
 
     def ours(noise, steps):
-        return subsampled_gaussian_epsilon(
-            noise_multiplier=noise, sampling_probability=_Q, steps=steps, delta=_DELTA
+        return Poisson(sampling_probability=_Q, steps=steps).epsilon(
+            noise_multiplier=noise, delta=_DELTA
         )
 
     theirs(3.0, 10), ours(3.0, 10)
@@ -67,9 +67,7 @@ def bench_calibration():
     from dp_accounting.pld import PLDAccountant
 
     def ours():
-        return calibrate_noise_multiplier(
-            epsilon=2.0, delta=_DELTA, sampling_probability=_Q, steps=1000
-        )
+        return Poisson(sampling_probability=_Q, steps=1000).noise_for(epsilon=2.0, delta=_DELTA)
 
     def theirs():
         return dp_accounting.calibrate_dp_mechanism(

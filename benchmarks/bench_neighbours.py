@@ -4,7 +4,7 @@ import numpy as np
 from timing import result, seconds
 
 from dpdynamics.accounting import renyi_divergence_gaussian
-from dpdynamics.dynamics import last_iterate
+from dpdynamics.dynamics import release
 from dpdynamics.problems import literal_preset
 
 
@@ -13,7 +13,7 @@ def _release():
     setting = literal_preset(rng)
     a, b = setting.sample_data(rng, setting.steps)
     common = setting.problem, setting.x0, setting.schedule, setting.noise_scale
-    return last_iterate(*common, step_time=0.75, time=1.5), a, b
+    return release(*common, step_time=0.75, times=1.5), a, b
 
 
 def bench_one_pair():

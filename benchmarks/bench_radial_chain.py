@@ -40,7 +40,7 @@ def _chain(dimension, steps, runs, batch):
             replicates=runs,
             checkpoints=[steps],
             **SETTING,
-        ).norms
+        ).values
 
     return simulate
 

@@ -3,9 +3,10 @@
 import os
 
 import numpy as np
+from ornstein_uhlenbeck import first_two_moments, ornstein_uhlenbeck_moments
 from timing import result, timed
 
-from dpdynamics.dynamics import euler_maruyama, first_two_moments, ornstein_uhlenbeck_moments
+from dpdynamics.dynamics import euler_maruyama
 
 REPLICATES, DIMENSION, STEPS, SIGMA = 200, 1024, 1000, 0.2
 VARIANCE = SIGMA**2 / 2 * -np.expm1(-2)

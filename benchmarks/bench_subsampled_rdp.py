@@ -3,7 +3,7 @@
 import numpy as np
 from timing import result, timed
 
-from dpdynamics.accounting import subsampled_gaussian_rdp
+from dpdynamics.accounting import Poisson
 
 
 def _measured(q, sigma):
@@ -14,10 +14,8 @@ def _measured(q, sigma):
     for _ in range(9):
         for _ in range(30):
             seconds, values = timed(
-                subsampled_gaussian_rdp,
+                Poisson(sampling_probability=q, steps=steps).rdp,
                 noise_multiplier=sigma,
-                sampling_probability=q,
-                steps=steps,
                 orders=orders,
             )
             ours.append(seconds)

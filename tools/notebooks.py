@@ -12,8 +12,8 @@ Without PATH every notebook of the book is meant. The exit status is 1 when some
 from __future__ import annotations
 
 import argparse
-import copy
 import itertools
+import json
 import multiprocessing
 import os
 import sys
@@ -24,10 +24,12 @@ from pathlib import Path
 from nb.bootstrap import ensure_bootstrap
 from nb.execute import Outcome, execute_all
 from nb.fingerprint import Library, why_stale
-from nb.layout import find_notebooks, shown
+from nb.layout import ROOT, find_notebooks, shown
 from nb.lint import problems, remarks
 from nb.normalise import normalise, read, write
 from nb.seeds import differences
+
+SECONDS = ROOT / "_build" / "seconds.json"  # how long each notebook took on this machine
 
 
 def status(paths: list[Path]) -> int:
@@ -39,15 +41,18 @@ def status(paths: list[Path]) -> int:
     return int(any(reasons.values()))
 
 
-def _known_seconds(path: Path) -> float:
-    return read(path).metadata.get("dpdynamics", {}).get("seconds", float("inf"))
+def known_seconds() -> dict[str, float]:
+    """How long each notebook took when it was last executed on this machine."""
+    return json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
 
 
 def run(paths: list[Path], force: bool, jobs: int, timeout: float) -> int:
     """Execute the stale notebooks, longest first; 1 if one failed."""
     library = Library()
     reasons = {p: "asked for" if force else why_stale(read(p), p, library) for p in paths}
-    stale = sorted((p for p in paths if reasons[p]), key=_known_seconds, reverse=True)
+    seconds = known_seconds()
+    stale = [path for path in paths if reasons[path]]
+    stale.sort(key=lambda path: -seconds.get(shown(path), float("inf")))
     if not stale:
         print(f"The outputs of all {len(paths)} notebooks are up to date.")
         return 0
@@ -65,6 +70,9 @@ def run(paths: list[Path], force: bool, jobs: int, timeout: float) -> int:
         print(line, flush=True)
 
     outcomes = execute_all(stale, jobs, timeout, report)
+    seconds |= {shown(o.path): round(o.seconds, 1) for o in outcomes if not o.error}
+    SECONDS.parent.mkdir(exist_ok=True)
+    SECONDS.write_text(json.dumps(seconds, indent=1, sort_keys=True), "utf-8")
     for outcome in (o for o in outcomes if o.error):
         print(f"\nFAILED {shown(outcome.path)}, {outcome.error}", file=sys.stderr)
     print(f"Executed {len(stale)} notebooks in {time.perf_counter() - started:.1f} s.")
@@ -75,10 +83,9 @@ def normalise_all(paths: list[Path]) -> int:
     """Bring every notebook to its canonical text."""
     for path in paths:
         notebook = read(path)
-        stored = copy.deepcopy(notebook)
         if any(cell.cell_type == "code" for cell in notebook.cells):
             ensure_bootstrap(notebook)
-        normalise(notebook, stored)
+        normalise(notebook)
         if write(notebook, path):
             print(f"normalised {shown(path)}")
     return 0

@@ -24,15 +24,15 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections import Counter
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from nb.layout import ROOT
+from nb.layout import ROOT, pack
 from paper.typeset import chromium
 
 BUILD = ROOT / "_build"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that a zip archive can hold
 # What is left beside the pages by the builder, and differs from build to build.
 LEFT_OUT = {".buildinfo", ".buildinfo.bak"}
 
@@ -53,13 +53,9 @@ def pack_folder(folder: Path, target: Path, name: str) -> None:
     """Zip archive of a folder: sorted names, one date, one mode."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-            if path.name in LEFT_OUT:
-                continue
-            entry = zipfile.ZipInfo(f"{name}/{path.relative_to(folder).as_posix()}", EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            entry.create_system = 3
-            archive.writestr(entry, path.read_bytes())
+            if path.name not in LEFT_OUT:
+                inside = f"{name}/{path.relative_to(folder).as_posix()}"
+                pack(archive, inside, path.read_bytes())
 
 
 def pack_library(target: Path, source: Path, scratch: Path) -> None:
@@ -115,11 +111,8 @@ def browser_version() -> str:
 
 def verdicts(ledger: Path) -> dict[str, int]:
     """Number of claims with each verdict."""
-    counts: dict[str, int] = {}
-    for claim in json.loads(ledger.read_text("utf-8"))["claims"]:
-        name = claim.get("verdict") or "none"
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items()))
+    claims = json.loads(ledger.read_text("utf-8"))["claims"]
+    return dict(sorted(Counter(claim.get("verdict") or "none" for claim in claims).items()))
 
 
 def manifest(folder: Path, version: str, dirty: bool) -> dict[str, Any]:
@@ -142,11 +135,8 @@ def manifest(folder: Path, version: str, dirty: bool) -> dict[str, Any]:
 
 def checksums(folder: Path) -> str:
     """Lines that ``sha256sum -c`` understands."""
-    lines = []
-    for path in sorted(folder.iterdir()):
-        if path.name != "SHA256SUMS":
-            lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n")
-    return "".join(lines)
+    files = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
+    return "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in files)
 
 
 def release(build: Path, dirty: bool) -> list[str]:

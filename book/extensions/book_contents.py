@@ -17,15 +17,7 @@ from book_ledger.boxes import GROUPS, LedgerDirective
 
 
 def contents(ledger: Any, pages: Container[str]) -> list[str]:
-    """Return the list of chapters in MyST Markdown, part by part.
-
-    Parameters
-    ----------
-    ledger : book_ledger.ledger.Ledger
-        The ledger of this build.
-    pages : container of str
-        Names of the pages of the book; a chapter without its page counts as planned.
-    """
+    """Return the list of chapters in MyST Markdown; one without its page counts as planned."""
     inventory = ledger.inventory
     lines: list[str] = []
     for part, title in inventory.parts.items():

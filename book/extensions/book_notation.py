@@ -31,24 +31,7 @@ STYLE = """<style>
 
 
 def load(source: Path = SOURCE) -> dict[str, Any]:
-    """Read and validate the notation.
-
-    Parameters
-    ----------
-    source : pathlib.Path
-        A file of the shape described at the head of ``book/notation.yml``.
-
-    Returns
-    -------
-    dict
-        ``papers``, a list of paper keys, and ``groups``, each with ``id``, ``title``, ``symbols``.
-
-    Raises
-    ------
-    ValueError
-        If a symbol lacks a field, has an unknown one, does not name every paper, repeats an
-        earlier symbol, or holds a vertical bar (which would end a cell of the table).
-    """
+    """Read and validate the notation: ``papers`` and ``groups`` as ``book/notation.yml`` says."""
     notation = yaml.safe_load(source.read_text("utf-8"))
     seen: set[str] = set()
     for group in notation["groups"]:
@@ -83,13 +66,7 @@ def _code(entry: Mapping[str, Any]) -> str:
 
 
 def table(notation: Mapping[str, Any], group_id: str) -> list[str]:
-    """Return the lines of one group's table in MyST Markdown.
-
-    Raises
-    ------
-    ValueError
-        If no group has this id.
-    """
+    """Return the lines of one group's table in MyST Markdown."""
     groups = {group["id"]: group for group in notation["groups"]}
     if group_id not in groups:
         raise ValueError(f"notation group must be one of {sorted(groups)}, got {group_id!r}")

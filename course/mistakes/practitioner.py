@@ -1,11 +1,8 @@
 # %% company: the record is added, not replaced
 def company_delta(noise_multiplier, probability, epsilon, others):
     return float(
-        accounting.subsampled_gaussian_delta(
-            noise_multiplier=noise_multiplier,
-            sampling_probability=probability,
-            steps=1,
-            epsilon=epsilon,
+        accounting.Poisson(sampling_probability=probability).delta(
+            noise_multiplier=noise_multiplier, epsilon=epsilon
         )
     )
 
@@ -13,11 +10,8 @@ def company_delta(noise_multiplier, probability, epsilon, others):
 # %% company: always the worst company
 def company_delta(noise_multiplier, probability, epsilon, others):
     return float(
-        accounting.subsampled_gaussian_delta(
-            noise_multiplier=noise_multiplier / 2,
-            sampling_probability=probability,
-            steps=1,
-            epsilon=epsilon,
+        accounting.Poisson(sampling_probability=probability).delta(
+            noise_multiplier=noise_multiplier / 2, epsilon=epsilon
         )
     )
 
@@ -91,8 +85,12 @@ def break_even_decay(correlation, price, steps):
 
 # %% review: one direction only
 def review(runs, claimed):
+    def spent(noise_multiplier, delta, **sampling):
+        run = accounting.Poisson(**sampling)
+        return run.epsilon(noise_multiplier=noise_multiplier, delta=delta)
+
     def epsilons(**more):
-        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more}) for run in runs])
+        return np.array([spent(**{**run, **more}) for run in runs])
 
     return privacy(
         "claimed epsilons",
@@ -111,8 +109,12 @@ def review(runs, claimed):
 
 # %% review: controls that are too safe to be rejected
 def review(runs, claimed):
+    def spent(noise_multiplier, delta, **sampling):
+        run = accounting.Poisson(**sampling)
+        return run.epsilon(noise_multiplier=noise_multiplier, delta=delta)
+
     def epsilons(**more):
-        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more}) for run in runs])
+        return np.array([spent(**{**run, **more}) for run in runs])
 
     renyi = np.array([desk.ACCOUNTANTS["Renyi, all orders, tight"](*run.values()) for run in runs])
     return privacy(
@@ -129,8 +131,12 @@ def review(runs, claimed):
 
 # %% review: the average over the runs
 def review(runs, claimed):
+    def spent(noise_multiplier, delta, **sampling):
+        run = accounting.Poisson(**sampling)
+        return run.epsilon(noise_multiplier=noise_multiplier, delta=delta)
+
     def epsilons(**more):
-        return np.array([accounting.subsampled_gaussian_epsilon(**{**run, **more}) for run in runs])
+        return np.array([spent(**{**run, **more}) for run in runs])
 
     return privacy(
         "claimed epsilons",
@@ -146,7 +152,11 @@ def review(runs, claimed):
 
 # %% review: multiples of the exact values as controls
 def review(runs, claimed):
-    exact = np.array([accounting.subsampled_gaussian_epsilon(**run) for run in runs])
+    def spent(noise_multiplier, delta, **sampling):
+        run = accounting.Poisson(**sampling)
+        return run.epsilon(noise_multiplier=noise_multiplier, delta=delta)
+
+    exact = np.array([spent(**run) for run in runs])
     return privacy(
         "claimed epsilons",
         exact=exact,

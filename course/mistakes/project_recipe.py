@@ -3,8 +3,8 @@ def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:
         raise ValueError("delta")
     share, steps = batch_size / samples, round(epochs * samples / batch_size)
-    noise = accounting.calibrate_noise_multiplier(
-        epsilon=epsilon, delta=delta, sampling_probability=share, steps=steps
+    noise = accounting.Poisson(sampling_probability=share, steps=steps).noise_for(
+        epsilon=epsilon, delta=delta
     )
     return dict(
         samples=samples,
@@ -25,11 +25,8 @@ def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:
         raise ValueError("delta")
     share, steps = batch_size / samples, round(epochs * samples / batch_size)
-    noise = accounting.calibrate_noise_multiplier(
-        epsilon=epsilon / tried,
-        delta=delta / tried,
-        sampling_probability=share,
-        steps=steps,
+    noise = accounting.Poisson(sampling_probability=share, steps=steps).noise_for(
+        epsilon=epsilon / tried, delta=delta / tried
     )
     return dict(
         samples=samples,
@@ -50,13 +47,9 @@ def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:
         raise ValueError("delta")
     share, steps = batch_size / samples, round(epochs * samples / batch_size)
-    noise = accounting.calibrate_noise_multiplier(
-        epsilon=epsilon,
-        delta=delta,
-        sampling_probability=share,
-        steps=steps * tried,
-        relation="add",
-    )
+    noise = accounting.Poisson(
+        sampling_probability=share, steps=steps * tried, relation="add"
+    ).noise_for(epsilon=epsilon, delta=delta)
     return dict(
         samples=samples,
         batch_size=batch_size,

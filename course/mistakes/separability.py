@@ -141,7 +141,7 @@ def antipodal_limit(p, r):
 def smallest_width(margin, records, steps, splines, delta):
     needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
     allowed = margin**2 / (2 * needed)
-    at_one = hessian_bound(1, splines, delta / 2)
+    at_one = network_bounds(1, splines, delta / 2).hessian
     return int(np.ceil((at_one / allowed) ** 2)), 2 * needed / margin
 
 
@@ -149,12 +149,12 @@ def smallest_width(margin, records, steps, splines, delta):
 def smallest_width(margin, records, steps, splines, delta):
     needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
     allowed, high = margin**2 / (2 * needed), 1
-    while hessian_bound(high, splines, delta) > allowed:
+    while network_bounds(high, splines, delta).hessian > allowed:
         high *= 2
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        fits = hessian_bound(middle, splines, delta) <= allowed
+        fits = network_bounds(middle, splines, delta).hessian <= allowed
         low, high = (low, middle) if fits else (middle, high)
     return high, 2 * needed / margin
 
@@ -163,12 +163,12 @@ def smallest_width(margin, records, steps, splines, delta):
 def smallest_width(margin, records, steps, splines, delta):
     needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
     allowed, high = margin / (2 * needed), 1
-    while hessian_bound(high, splines, delta / 2) > allowed:
+    while network_bounds(high, splines, delta / 2).hessian > allowed:
         high *= 2
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        fits = hessian_bound(middle, splines, delta / 2) <= allowed
+        fits = network_bounds(middle, splines, delta / 2).hessian <= allowed
         low, high = (low, middle) if fits else (middle, high)
     return high, 2 * needed / margin
 
@@ -177,11 +177,11 @@ def smallest_width(margin, records, steps, splines, delta):
 def smallest_width(margin, records, steps, splines, delta):
     needed = np.log(steps) + np.sqrt(np.log(2 * records / delta))
     allowed, high = margin**2 / (2 * needed), 1
-    while hessian_bound(high, splines, delta / 2) > allowed:
+    while network_bounds(high, splines, delta / 2).hessian > allowed:
         high *= 2
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        fits = hessian_bound(middle, splines, delta / 2) <= allowed
+        fits = network_bounds(middle, splines, delta / 2).hessian <= allowed
         low, high = (low, middle) if fits else (middle, high)
     return high, needed / margin

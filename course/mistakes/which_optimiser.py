@@ -70,11 +70,8 @@ def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples,
     left = rate_ratio**2 - gradient_noise**2 / batch_size
     if left <= 0:
         return np.inf
-    return accounting.subsampled_gaussian_epsilon(
-        noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm),
-        sampling_probability=batch_size / samples,
-        steps=steps,
-        delta=delta,
+    return accounting.Poisson(sampling_probability=batch_size / samples, steps=steps).epsilon(
+        noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm), delta=delta
     )
 
 
@@ -92,11 +89,8 @@ def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples,
     left = np.pi / 2 * rate_ratio**2 - gradient_noise**2
     if left <= 0:
         return np.inf
-    return accounting.subsampled_gaussian_epsilon(
-        noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm),
-        sampling_probability=batch_size / samples,
-        steps=steps,
-        delta=delta,
+    return accounting.Poisson(sampling_probability=batch_size / samples, steps=steps).epsilon(
+        noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm), delta=delta
     )
 
 
@@ -105,11 +99,8 @@ def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples,
     left = np.pi / 2 * rate_ratio**2 - gradient_noise**2 / batch_size
     if left <= 0:
         return np.inf
-    return accounting.subsampled_gaussian_epsilon(
-        noise_multiplier=float(np.sqrt(left) / clip_norm),
-        sampling_probability=batch_size / samples,
-        steps=steps,
-        delta=delta,
+    return accounting.Poisson(sampling_probability=batch_size / samples, steps=steps).epsilon(
+        noise_multiplier=float(np.sqrt(left) / clip_norm), delta=delta
     )
 
 

@@ -1,14 +1,23 @@
-"""dpdynamics: the shared library of the book *Private Dynamics*.
+"""dpdynamics: the shared library of the book *Private Dynamics*, the whole house on one screen.
 
-Three floors of rooms; a room imports only rooms on lower floors:
+A room imports only rooms on lower floors; notebooks import rooms and nothing else.
 
-1. :mod:`~dpdynamics.problems` (what is trained) and
-   :mod:`~dpdynamics.accounting` (what a release costs);
-2. :mod:`~dpdynamics.dynamics` (how iterates move);
-3. :mod:`~dpdynamics.verification` (claims, checks, controls, verdicts) and
-   :mod:`~dpdynamics.display` (figures, explorers).
-
-All of them stand on :mod:`~dpdynamics.arguments`, the checks of arguments and the form of results.
+3. :mod:`~dpdynamics.verification`, checks that can fail: `identity`, `expectation`, `bound`,
+   `privacy`, `rate`, `optimum`, `coverage`, `distribution`; `verdict`, `Erratum`, `attack`.
+   :mod:`~dpdynamics.desk`, answers with evidence, or refusals: `required_noise`, `spent_epsilon`.
+   :mod:`~dpdynamics.display`, figures and explorers: `show`, `explorer`.
+2. :mod:`~dpdynamics.dynamics`, how iterates move: `noisy_sgd`, `euler_maruyama`, `one_pass_sgd`
+   (each gives checkpoints, values, final), `risk_curve`, `clipped_risk`, `law`, `release`.
+   :mod:`~dpdynamics.adaptive`, signs and clipping exactly: `private_ensemble`, `sign_walk`,
+   `stationary_sign_law`. :mod:`~dpdynamics.training`, models on data: `train_configurations`,
+   `run_grid`. :mod:`~dpdynamics.kan`, the two-layer network: `TwoLayerKAN`, `Training`,
+   `PrivateKANClassifier`.
+1. :mod:`~dpdynamics.accounting`, what a release costs: runs as data (`Poisson`, `FixedSize`,
+   `Shuffled`, `BallsInBins`, `CorrelatedPoisson`) with the verbs `delta`, `epsilon`, `noise_for`;
+   `compose`; `gaussian_delta` and its kin; conversions; divergences; audits.
+   :mod:`~dpdynamics.problems`, what is trained: `LeastSquares`, schedules, presets, data.
+0. :mod:`~dpdynamics.numerics`, inversion, convolution and roots, and the checks of arguments
+   (:mod:`~dpdynamics.arguments`) and one step of each optimiser (:mod:`~dpdynamics.optimisers`).
 """
 
 __version__ = "0.2.0"

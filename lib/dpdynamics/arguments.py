@@ -114,18 +114,21 @@ def number(name: str, value: float) -> float:
     return float(array)
 
 
+def within(name: str, value: float, low: float, high: float) -> float:
+    """Return `value` as a float in [low, high]."""
+    if not low <= number(name, value) <= high:
+        raise ValueError(f"{name} must lie in [{low:g}, {high:g}], got {value}")
+    return float(value)
+
+
 def nonnegative(name: str, value: float) -> float:
     """Return `value` as a float in [0, LARGEST]."""
-    if not 0 <= number(name, value) <= LARGEST:
-        raise ValueError(f"{name} must lie in [0, {LARGEST:g}], got {value}")
-    return float(value)
+    return within(name, value, 0, LARGEST)
 
 
 def positive(name: str, value: float) -> float:
     """Return `value` as a float in [SMALLEST, LARGEST]."""
-    if not SMALLEST <= number(name, value) <= LARGEST:
-        raise ValueError(f"{name} must be positive, in [{SMALLEST:g}, {LARGEST:g}], got {value}")
-    return float(value)
+    return within(name, value, SMALLEST, LARGEST)
 
 
 def whole(name: str, value: int, minimum: int) -> int:

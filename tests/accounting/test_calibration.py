@@ -4,17 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdynamics.accounting.calibration import calibrate_noise_multiplier
-from dpdynamics.accounting.subsampled import subsampled_gaussian_epsilon
+from accounting.asking import ask
+from dpdynamics.accounting import Poisson
 
 
 def _epsilon(noise, q, steps, delta, relation="add_remove"):
-    return subsampled_gaussian_epsilon(
-        noise_multiplier=noise,
-        sampling_probability=q,
-        steps=steps,
-        delta=delta,
-        relation=relation,
+    return Poisson(sampling_probability=q, steps=steps, relation=relation).epsilon(
+        noise_multiplier=noise, delta=delta
     )
 
 
@@ -29,9 +25,7 @@ def _epsilon(noise, q, steps, delta, relation="add_remove"):
     ],
 )
 def test_published_values(epsilon, delta, q, steps, value, tolerance):
-    noise = calibrate_noise_multiplier(
-        epsilon=epsilon, delta=delta, sampling_probability=q, steps=steps
-    )
+    noise = Poisson(sampling_probability=q, steps=steps).noise_for(epsilon=epsilon, delta=delta)
     assert noise == pytest.approx(value, rel=tolerance)
 
 
@@ -47,9 +41,9 @@ def test_within_the_budget_and_tight(epsilon, delta, q, steps, relation):
     arguments = {"sampling_probability": q, "steps": steps, "relation": relation}
     if relation == "add" and delta >= 1 - exp(epsilon) * (1 - q) ** steps:
         with pytest.raises(ValueError, match="delta must be below"):
-            calibrate_noise_multiplier(epsilon=epsilon, delta=delta, **arguments)
+            ask(Poisson, "noise_for", epsilon=epsilon, delta=delta, **arguments)
         return
-    noise = calibrate_noise_multiplier(epsilon=epsilon, delta=delta, **arguments)
+    noise = ask(Poisson, "noise_for", epsilon=epsilon, delta=delta, **arguments)
     assert _epsilon(noise, q, steps, delta, relation) <= epsilon
     assert _epsilon(noise * (1 - 1e-6), q, steps, delta, relation) > epsilon
 
@@ -59,16 +53,14 @@ def test_where_adding_a_record_needs_no_noise():
     arguments = {"delta": 1e-3, "sampling_probability": 0.01, "steps": 322}
     limit = -322 * log1p(-0.01) + log1p(-1e-3)
     with pytest.raises(ValueError, match="delta must be below"):
-        calibrate_noise_multiplier(epsilon=limit + 1e-9, relation="add", **arguments)
-    noise = calibrate_noise_multiplier(epsilon=limit - 0.1, relation="add", **arguments)
+        ask(Poisson, "noise_for", epsilon=limit + 1e-9, relation="add", **arguments)
+    noise = ask(Poisson, "noise_for", epsilon=limit - 0.1, relation="add", **arguments)
     assert _epsilon(noise, 0.01, 322, 1e-3, "add") <= limit - 0.1
-    assert calibrate_noise_multiplier(epsilon=limit + 1, relation="remove", **arguments) > 0.1
+    assert ask(Poisson, "noise_for", epsilon=limit + 1, relation="remove", **arguments) > 0.1
 
 
 def test_an_extreme_budget():
-    noise = calibrate_noise_multiplier(
-        epsilon=1e-3, delta=1e-12, sampling_probability=0.01, steps=100_000
-    )
+    noise = Poisson(sampling_probability=0.01, steps=100_000).noise_for(epsilon=1e-3, delta=1e-12)
     assert _epsilon(noise, 0.01, 100_000, 1e-12) <= 1e-3
     assert _epsilon(noise * (1 - 1e-6), 0.01, 100_000, 1e-12) > 1e-3
 
@@ -87,4 +79,4 @@ def test_an_extreme_budget():
 def test_bad_arguments(name, value):
     arguments = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 0.1, "steps": 10}
     with pytest.raises(ValueError, match=name):
-        calibrate_noise_multiplier(**{**arguments, name: value})
+        ask(Poisson, "noise_for", **{**arguments, name: value})

@@ -8,11 +8,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from dpdynamics.accounting import (
-    composed_epsilon_lower,
-    gaussian_epsilon,
-    subsampled_gaussian_epsilon,
-)
+from dpdynamics.accounting import Poisson, gaussian_epsilon
+from dpdynamics.accounting.composition import composed_epsilon_lower
 
 
 def exact(p, q, delta):
@@ -72,12 +69,8 @@ def test_normal_releases(mu, times, delta):
 @pytest.mark.parametrize(("share", "times"), [(0.01, 3000), (0.3, 20), (1e-3, 50_000)])
 def test_poisson_samples(share, times):
     for relation in ("remove", "add"):
-        truth = subsampled_gaussian_epsilon(
-            noise_multiplier=1.0,
-            sampling_probability=share,
-            steps=times,
-            delta=1e-6,
-            relation=relation,
+        truth = Poisson(sampling_probability=share, steps=times, relation=relation).epsilon(
+            noise_multiplier=1.0, delta=1e-6
         )
         p, q = cells(1.0, share), cells(0.0)
         if relation == "add":

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, ndtr
 from scipy.stats import multivariate_normal, norm
 
-from dpdynamics.accounting.calibration import calibrate_noise_multiplier
+from accounting.asking import ask
+from dpdynamics.accounting import CorrelatedPoisson, Poisson
 from dpdynamics.accounting.correlated import (
     add_delta_bound,
     block_pair,
-    correlated_gaussian_delta,
-    correlated_gaussian_epsilon,
-    correlated_noise_multiplier,
     cumulative_noise_lower_bound,
 )
 from dpdynamics.accounting.correlated_matrices import (
@@ -32,7 +30,6 @@ from dpdynamics.accounting.correlated_matrices import (
 from dpdynamics.accounting.correlated_sampling import correlated_loss, sampled_delta
 from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_noise_multiplier
 from dpdynamics.accounting.shift_mixtures import ShiftMixture
-from dpdynamics.accounting.subsampled import subsampled_gaussian_delta
 
 RUN = {"noise_multiplier": 13.0, "correlation": 0.9, "sampling_probability": 0.1, "steps": 400}
 BUDGET = {
@@ -203,12 +200,8 @@ CASES = [
 def test_composition_is_just_above_the_exact_one(r, steps, kappa, epsilon, relation):
     pair = ShiftMixture(np.array([0.0, 1 / kappa]), np.array([1 - r, r]))
     value = pair.composed_delta(steps, epsilon, relation)
-    exact = subsampled_gaussian_delta(
-        noise_multiplier=kappa,
-        sampling_probability=r,
-        steps=steps,
-        epsilon=epsilon,
-        relation=relation,
+    exact = Poisson(sampling_probability=r, steps=steps, relation=relation).delta(
+        noise_multiplier=kappa, epsilon=epsilon
     )
     assert exact <= value <= max(1.002 * exact, 1e-18)
 
@@ -216,14 +209,14 @@ def test_composition_is_just_above_the_exact_one(r, steps, kappa, epsilon, relat
 # --- the interval -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("relation", ["remove", "add", "add_remove"])
+@pytest.mark.parametrize("relation", ["remove", "add", "zero_out"])
 @pytest.mark.parametrize(("r", "steps", "kappa", "epsilon"), CASES[1::2])
 def test_independent_noise_is_in_the_bracket(r, steps, kappa, epsilon, relation):
     run = {"noise_multiplier": kappa, "sampling_probability": r, "steps": steps}
     run |= {"epsilon": epsilon, "relation": relation}
     exact, bracket = (
-        subsampled_gaussian_delta(**run),
-        correlated_gaussian_delta(**run, correlation=0.0),
+        ask(Poisson, "delta", **run),
+        ask(CorrelatedPoisson, "delta", **run, correlation=0.0),
     )
     assert bracket.lower <= exact <= bracket.upper <= max(1.002 * exact, 1e-18)
 
@@ -241,7 +234,7 @@ def test_two_steps_by_quadrature(relation, correlation, r):
     first, second = (p, q) if relation == "remove" else (q, p)
     for epsilon in (-0.5, 0.3, 1.0):
         exact = (axis[1] - axis[0]) ** 2 * np.maximum(first - np.exp(epsilon) * second, 0).sum()
-        bracket = correlated_gaussian_delta(**run, epsilon=epsilon, relation=relation)
+        bracket = ask(CorrelatedPoisson, "delta", **run, epsilon=epsilon, relation=relation)
         assert bracket.lower - 1e-6 <= exact <= bracket.upper + 1e-6
         assert bracket.upper <= bracket.lower + 0.02
         if relation == "add":
@@ -249,14 +242,17 @@ def test_two_steps_by_quadrature(relation, correlation, r):
 
 
 def test_one_step_and_full_batches_are_exact():
-    one = correlated_gaussian_delta(**(RUN | {"steps": 1, "noise_multiplier": 1.0}), epsilon=0.5)
-    exact = subsampled_gaussian_delta(
-        noise_multiplier=1.0, sampling_probability=0.1, steps=1, epsilon=0.5
+    one = ask(
+        CorrelatedPoisson, "delta", **(RUN | {"steps": 1, "noise_multiplier": 1.0}), epsilon=0.5
     )
+    exact = Poisson(sampling_probability=0.1).delta(noise_multiplier=1.0, epsilon=0.5)
     assert one.upper == pytest.approx(exact, rel=1e-8)
     assert one.lower == pytest.approx(exact, rel=0.02)
-    full = correlated_gaussian_delta(
-        **(RUN | {"sampling_probability": 1, "noise_multiplier": 90.0}), epsilon=[1.0, 2.0]
+    full = ask(
+        CorrelatedPoisson,
+        "delta",
+        **(RUN | {"sampling_probability": 1, "noise_multiplier": 90.0}),
+        epsilon=[1.0, 2.0],
     )
     norm_ = worst_sensitivity(correlation=0.9, steps=400)
     exact = gaussian_delta(mu=norm_ / 90, epsilon=[1.0, 2.0])
@@ -308,7 +304,7 @@ def test_brackets_contain_each_other(correlation, kappa):
     gap = 4 * np.hypot(error, sampled["linear"].standard_error)
     assert values[0] - gap < exact < values[2] + gap
     assert abs(values[1] - exact) < gap
-    bracket = correlated_gaussian_delta(**run, relation="remove")
+    bracket = ask(CorrelatedPoisson, "delta", **run, relation="remove")
     assert bracket.lower - 4 * error < exact < bracket.upper + 4 * error
 
 
@@ -320,12 +316,12 @@ def test_exact_value_is_in_the_bracket(correlation, r, steps, kappa, epsilon):
     run = {"correlation": correlation, "sampling_probability": r, "steps": steps}
     run |= {"noise_multiplier": kappa, "epsilon": epsilon}
     value, error, effective = sampled_delta(**run, samples=1000)
-    bracket = correlated_gaussian_delta(**run, relation="remove")
+    bracket = ask(CorrelatedPoisson, "delta", **run, relation="remove")
     assert effective > 100 and error < 0.15 * value
     assert bracket.lower - 4 * error < value < bracket.upper + 4 * error
     # The certificate bites: a fifth less sensitivity is refuted by the exact value.
-    less = correlated_gaussian_delta(
-        **(run | {"noise_multiplier": 1.25 * kappa}), relation="remove"
+    less = ask(
+        CorrelatedPoisson, "delta", **(run | {"noise_multiplier": 1.25 * kappa}), relation="remove"
     )
     assert less.upper < value - 3 * error
 
@@ -345,7 +341,7 @@ def test_sampling_refuses_a_bad_proposal():
 def test_monotone():
     def upper(**change):
         arguments = RUN | {"epsilon": 8.0, "blocks": (1, 2, 4)} | change
-        return np.array(correlated_gaussian_delta(**arguments))
+        return np.array(ask(CorrelatedPoisson, "delta", **arguments))
 
     slack = 1.001
     epsilons = np.linspace(0.0, 12.0, 7)
@@ -373,10 +369,10 @@ def test_transfer_holds_for_any_accountant():
         kappa = independent_noise_multiplier(noise_multiplier=noise, correlation=0.9, steps=steps)
         assert kappa == pytest.approx(1.3, rel=1e-14)
         assert kappa > independent_noise_multiplier(noise_multiplier=noise, correlation=0.9)
-        bound = subsampled_gaussian_delta(
-            noise_multiplier=kappa, sampling_probability=0.1, steps=steps, epsilon=2.0
+        bound = Poisson(sampling_probability=0.1, steps=steps).delta(
+            noise_multiplier=kappa, epsilon=2.0
         )
-        assert correlated_gaussian_delta(**run, epsilon=2.0).upper <= 1.003 * bound
+        assert ask(CorrelatedPoisson, "delta", **run, epsilon=2.0).upper <= 1.003 * bound
 
 
 # --- calibration ------------------------------------------------------------------------------
@@ -388,25 +384,25 @@ def test_transfer_holds_for_any_accountant():
 )
 def test_calibration_is_never_over_budget(r, steps, epsilon, correlation):
     run = {"correlation": correlation, "sampling_probability": r, "steps": steps}
-    bracket = correlated_noise_multiplier(epsilon=epsilon, delta=1e-5, **run)
-    enough = correlated_gaussian_delta(noise_multiplier=bracket.upper, epsilon=epsilon, **run)
+    bracket = ask(CorrelatedPoisson, "noise_for", epsilon=epsilon, delta=1e-5, **run)
+    enough = ask(CorrelatedPoisson, "delta", noise_multiplier=bracket.upper, epsilon=epsilon, **run)
     assert 0.999e-5 <= enough.upper <= 1e-5
-    less = correlated_gaussian_delta(noise_multiplier=bracket.lower, epsilon=epsilon, **run)
+    less = ask(CorrelatedPoisson, "delta", noise_multiplier=bracket.lower, epsilon=epsilon, **run)
     assert less.lower > 1e-5
-    transfer = calibrate_noise_multiplier(
-        epsilon=epsilon, delta=1e-5, sampling_probability=r, steps=steps
+    transfer = Poisson(sampling_probability=r, steps=steps).noise_for(
+        epsilon=epsilon, delta=1e-5
     ) * strategy_norm(correlation=correlation, steps=steps)
     assert bracket.lower < bracket.upper <= transfer * 1.001
 
 
 def test_epsilon_inverts_delta():
     run, deltas = RUN | {"blocks": (1, 4)}, np.array([1e-5, 1e-4])
-    bracket = correlated_gaussian_epsilon(**run, delta=deltas)
+    bracket = ask(CorrelatedPoisson, "epsilon", **run, delta=deltas)
     for index, delta in enumerate(deltas):
-        upper = correlated_gaussian_delta(**run, epsilon=bracket.upper[index]).upper
-        lower = correlated_gaussian_delta(**run, epsilon=bracket.lower[index]).lower
+        upper = ask(CorrelatedPoisson, "delta", **run, epsilon=bracket.upper[index]).upper
+        lower = ask(CorrelatedPoisson, "delta", **run, epsilon=bracket.lower[index]).lower
         assert 0.999 * delta <= upper <= delta < lower < 1.001 * delta
-    assert correlated_gaussian_epsilon(**RUN, delta=0.9999) == (0.0, 0.0)
+    assert ask(CorrelatedPoisson, "epsilon", **RUN, delta=0.9999) == (0.0, 0.0)
 
 
 REFERENCE = [  # kappa (1 - lambda) by another program: block length 3, and the linear statistic
@@ -418,14 +414,9 @@ REFERENCE = [  # kappa (1 - lambda) by another program: block length 3, and the 
 
 @pytest.mark.parametrize(("r", "steps", "epsilon", "correlation", "block3", "linear"), REFERENCE)
 def test_calibration_reference(r, steps, epsilon, correlation, block3, linear):
-    bracket = correlated_noise_multiplier(
-        epsilon=epsilon,
-        delta=1e-5,
-        correlation=correlation,
-        sampling_probability=r,
-        steps=steps,
-        blocks=(3,),
-    )
+    bracket = CorrelatedPoisson(
+        correlation=correlation, sampling_probability=r, steps=steps, blocks=(3,)
+    ).noise_for(epsilon=epsilon, delta=1e-5)
     assert bracket.upper * (1 - correlation) == pytest.approx(block3, rel=3e-4)
     assert 0.997 * linear < bracket.lower * (1 - correlation) <= 1.0005 * linear
     printed = printed_correlated_multiplier(
@@ -454,7 +445,9 @@ def test_cumulative_noise(r, steps, epsilon, expected):
     bound = cumulative_noise_lower_bound(**budget)
     assert bound == pytest.approx(expected, rel=1e-3)
     for correlation in (0.0, 0.9) if steps == 400 else ():
-        bracket = correlated_noise_multiplier(**budget, correlation=correlation, blocks=(1,))
+        bracket = ask(
+            CorrelatedPoisson, "noise_for", **budget, correlation=correlation, blocks=(1,)
+        )
         for kappa in bracket:  # neither what is necessary nor what is enough is below
             std = cumulative_noise_std(noise_multiplier=kappa, correlation=correlation, steps=steps)
             assert std >= bound * (1 - 1e-5)
@@ -478,17 +471,12 @@ def test_printed_calibrations():
     arguments = {"epsilon": 1.0, "delta": 1e-5, "sampling_probability": 0.1, "steps": 400}
     kappa = printed_correlated_multiplier(**arguments, correlation=0.9)
     assert kappa * (1 - 0.9) == pytest.approx(88.2, abs=0.05)
-    bracket = correlated_gaussian_delta(
-        noise_multiplier=kappa,
-        correlation=0.9,
-        sampling_probability=0.1,
-        steps=400,
-        epsilon=1.0,
-        blocks=(1,),
-    )
+    bracket = CorrelatedPoisson(
+        correlation=0.9, sampling_probability=0.1, steps=400, blocks=(1,)
+    ).delta(noise_multiplier=kappa, epsilon=1.0)
     assert bracket.upper < 1e-15  # far too much noise
     inverted = kappa * ((1 - 0.9) / (1 - 0.9**400)) ** 2
-    wrong = correlated_gaussian_delta(**(RUN | {"noise_multiplier": inverted}), epsilon=1.0)
+    wrong = ask(CorrelatedPoisson, "delta", **(RUN | {"noise_multiplier": inverted}), epsilon=1.0)
     assert wrong.lower > 1e-5  # with the inverse of the factor: too little
     for change in ({"epsilon": 1.5}, {"steps": 100}):
         with pytest.raises(ValueError, match="at most 1 and"):
@@ -513,6 +501,7 @@ def test_printed_calibrations():
         ({"steps": 0}, "steps"),
         ({"epsilon": np.nan}, "epsilon"),
         ({"relation": "replace"}, "relation"),
+        ({"relation": "add_remove"}, "relation .* zero_out is covered"),
         ({"blocks": ()}, "blocks"),
         ({"blocks": (0,)}, "block"),
         ({"blocks": (13,)}, "block"),
@@ -520,7 +509,7 @@ def test_printed_calibrations():
 )
 def test_errors_of_the_interval(change, match):
     with pytest.raises(ValueError, match=match):
-        correlated_gaussian_delta(**(RUN | {"epsilon": 1.0} | change))
+        ask(CorrelatedPoisson, "delta", **(RUN | {"epsilon": 1.0} | change))
 
 
 @pytest.mark.parametrize(
@@ -534,7 +523,7 @@ def test_errors_of_the_interval(change, match):
 )
 def test_errors_of_calibration(change, match):
     with pytest.raises(ValueError, match=match):
-        correlated_noise_multiplier(**(BUDGET | change))
+        ask(CorrelatedPoisson, "noise_for", **(BUDGET | change))
 
 
 def test_other_errors():
@@ -579,7 +568,9 @@ def edge_of(pair, epsilon):
 
 def test_long_budgets_of_a_run_without_noise():
     run = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 20, "blocks": (1, 3)}
-    bracket = correlated_gaussian_delta(noise_multiplier=1e-3, epsilon=[1.0, 711.0, 5e3], **run)
+    bracket = ask(
+        CorrelatedPoisson, "delta", noise_multiplier=1e-3, epsilon=[1.0, 711.0, 5e3], **run
+    )
     assert np.allclose(bracket.lower, 1 - 0.9**20, rtol=1e-9)
     assert np.allclose(bracket.upper, 1 - 0.9**20, rtol=1e-9)
 

@@ -11,7 +11,7 @@ from dpdynamics.accounting import (
     kl_divergence_gaussian,
     renyi_divergence_gaussian,
 )
-from dpdynamics.accounting.remainders import expm1_minus, log1p_minus
+from dpdynamics.numerics.remainders import expm1_minus, log1p_minus
 
 ORDERS = [1e-9, 0.01, 0.3, 0.5, 0.7, 1 - 1e-9, 1 + 1e-9, 1.2, 2.0, 5.0, 40.0]
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from accounting.asking import ask
 from dpdynamics.accounting import (
-    fixed_size_delta,
+    FixedSize,
     fixed_size_pair,
-    fixed_size_rdp,
     fixed_size_rdp_bound,
-    fixed_size_rdp_lower,
+    rdp_to_epsilon,
 )
 
 STEP = {"noise_multiplier": 0.8, "batch_size": 2, "samples": 4}
@@ -116,7 +116,7 @@ def test_zero_others_are_not_the_worst_for_zero_out_neighbours():
 def test_profile_is_attained_and_not_exceeded():
     for step in (STEP, {"noise_multiplier": 2.0, "batch_size": 5, "samples": 100}):
         for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
-            exact = fixed_size_delta(**step, epsilon=epsilon)
+            exact = ask(FixedSize, "delta", **step, epsilon=epsilon).upper
             assert fixed_size_pair(**step).delta(epsilon) == pytest.approx(exact, abs=1e-13)
             assert fixed_size_pair(**step, others="zero").delta(epsilon) <= exact + 1e-15
 
@@ -140,7 +140,7 @@ def test_bound_against_many_digits(k, order):
 
 def test_lower_value_by_quadrature():
     for order in (1.5, 2.0, 7.3):
-        found = fixed_size_rdp_lower(**STEP, orders=order)
+        found = ask(FixedSize, "rdp", **STEP, orders=order).lower
         assert fixed_size_pair(**STEP).renyi(order) == pytest.approx(found, rel=1e-7)
 
 
@@ -150,9 +150,8 @@ def test_lower_value_by_quadrature():
 )
 def test_values_are_ordered(k, b, more, order):
     step = {"noise_multiplier": k, "batch_size": b, "samples": b + more, "orders": order}
-    low, middle, high = (
-        f(**step) for f in (fixed_size_rdp_lower, fixed_size_rdp, fixed_size_rdp_bound)
-    )
+    low, middle = ask(FixedSize, "rdp", **step)
+    high = fixed_size_rdp_bound(**step)
     assert 0 < low <= middle <= high * (1 + 1e-9)
     assert middle <= 2 * order / k**2
 
@@ -161,24 +160,32 @@ def test_tight_bound_is_the_integral_of_the_profile():
     order, step = 2.5, {"noise_multiplier": 1.5, "batch_size": 1, "samples": 10}
     gamma = np.exp(np.linspace(0, 30, 400001))
     weight = gamma ** (order - 2) + gamma ** (-order - 1)
-    profile = fixed_size_delta(**step, epsilon=np.log(gamma))
+    profile = ask(FixedSize, "delta", **step, epsilon=np.log(gamma)).upper
     total = 1 + order * (order - 1) * np.trapezoid(weight * profile * gamma, np.log(gamma))
-    found = fixed_size_rdp(**step, orders=order)
+    found = ask(FixedSize, "rdp", **step, orders=order).upper
     assert found == pytest.approx(np.log(total) / (order - 1), rel=1e-6)
 
 
 def test_bound_is_four_times_the_truth_at_large_noise():
     step = {"noise_multiplier": 100.0, "batch_size": 1, "samples": 1000, "orders": 2}
-    assert fixed_size_rdp_bound(**step) / fixed_size_rdp_lower(**step) == pytest.approx(4, rel=1e-3)
+    assert fixed_size_rdp_bound(**step) / ask(FixedSize, "rdp", **step).lower == pytest.approx(
+        4, rel=1e-3
+    )
 
 
 def test_shapes():
     orders = np.array([[2, 3, 4]])
-    for f in (fixed_size_rdp, fixed_size_rdp_lower, fixed_size_rdp_bound):
-        assert np.shape(f(**STEP, orders=orders)) == (1, 3)
-        assert isinstance(f(**STEP, orders=2), float)
-    assert np.shape(fixed_size_delta(**STEP, epsilon=[0.0, 1.0])) == (2,)
-    assert isinstance(fixed_size_delta(**STEP, epsilon=1.0), float)
+    assert np.shape(fixed_size_rdp_bound(**STEP, orders=orders)) == (1, 3)
+    assert isinstance(fixed_size_rdp_bound(**STEP, orders=2), float)
+    for end, one in zip(
+        ask(FixedSize, "rdp", **STEP, orders=orders),
+        ask(FixedSize, "rdp", **STEP, orders=2),
+        strict=True,
+    ):
+        assert np.shape(end) == (1, 3)
+        assert isinstance(one, float)
+    assert np.shape(ask(FixedSize, "delta", **STEP, epsilon=[0.0, 1.0]).upper) == (2,)
+    assert isinstance(ask(FixedSize, "delta", **STEP, epsilon=1.0).upper, float)
 
 
 @pytest.mark.parametrize(
@@ -189,9 +196,10 @@ def test_bad_step(bad):
     (name,) = bad
     with pytest.raises(ValueError, match=name):
         fixed_size_pair(**(STEP | bad))
-    for f in (fixed_size_rdp, fixed_size_rdp_lower, fixed_size_rdp_bound):
-        with pytest.raises(ValueError, match=name):
-            f(**(STEP | bad), orders=2)
+    with pytest.raises(ValueError, match=name):
+        fixed_size_rdp_bound(**(STEP | bad), orders=2)
+    with pytest.raises(ValueError, match=name):
+        ask(FixedSize, "rdp", **(STEP | bad), orders=2)
 
 
 def test_bad_input():
@@ -200,27 +208,28 @@ def test_bad_input():
     with pytest.raises(ValueError, match="others"):
         fixed_size_pair(**STEP, others="same")
     with pytest.raises(ValueError, match="epsilon"):
-        fixed_size_delta(**STEP, epsilon=-0.1)
+        ask(FixedSize, "delta", **STEP, epsilon=-0.1)
     for orders in (2.5, 1, np.nan):
         with pytest.raises(ValueError, match="orders"):
             fixed_size_rdp_bound(**STEP, orders=orders)
-    for f in (fixed_size_rdp, fixed_size_rdp_lower):
-        with pytest.raises(ValueError, match="orders"):
-            f(**STEP, orders=1.0)
+    with pytest.raises(ValueError, match="orders"):
+        ask(FixedSize, "rdp", **STEP, orders=1.0)
+    with pytest.raises(ValueError, match=r"relation .* zero_out is covered"):
+        FixedSize(batch_size=1, samples=10, relation="add_remove")
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 15.0, 25.0, 30.0, 35.0, 60.0, 100.0, 800.0])
 def test_the_pair_keeps_its_digits_at_large_epsilon(epsilon):
     step = {"noise_multiplier": 0.3, "batch_size": 10, "samples": 100}
     pair = fixed_size_pair(**step, relation="replace")
-    exact = fixed_size_delta(**step, epsilon=epsilon)
+    exact = ask(FixedSize, "delta", **step, epsilon=epsilon).upper
     assert pair.delta(epsilon) == pytest.approx(exact, rel=1e-12, abs=1e-300)
 
 
 @pytest.mark.parametrize(("noise", "epsilon"), [(0.05, 800.0), (0.06, 700.0), (0.02, 5000.0)])
 def test_masses_below_the_smallest_float_count(noise, epsilon):
     step = {"noise_multiplier": noise, "batch_size": 1, "samples": 10}
-    exact = fixed_size_delta(**step, epsilon=epsilon)
+    exact = ask(FixedSize, "delta", **step, epsilon=epsilon).upper
     assert fixed_size_pair(**step).delta(epsilon) == pytest.approx(exact, rel=1e-11, abs=1e-300)
 
 
@@ -232,3 +241,65 @@ def test_bad_epsilon_and_unsigned_orders():
     assert pair.renyi(np.uint8(2)) == pair.renyi(2.0)
     with pytest.raises(ValueError, match="orders"):
         fixed_size_rdp_bound(**STEP, orders=[1e20])
+
+
+@pytest.mark.parametrize("relation", ["zero_out", "replace"])
+@pytest.mark.parametrize("steps", [1, 40])
+def test_the_answers_of_a_run_invert_each_other(relation: str, steps: int) -> None:
+    run = FixedSize(batch_size=10, samples=200, steps=steps, relation=relation)
+    low, high = run.noise_for(epsilon=1.5, delta=1e-4)
+    assert 0 < low <= high * (1 + 1e-3)
+    epsilon = run.epsilon(noise_multiplier=high, delta=1e-4)
+    assert epsilon.upper == pytest.approx(1.5, rel=1e-5) and epsilon.upper <= 1.5
+    assert run.epsilon(noise_multiplier=low, delta=1e-4).lower > 1.5
+    delta = run.delta(noise_multiplier=high, epsilon=1.5)
+    assert delta.upper == pytest.approx(1e-4, rel=1e-3)
+    assert delta.lower <= 1e-4
+    if steps == 1 and relation == "replace":
+        assert delta.lower == delta.upper and epsilon.lower == epsilon.upper
+
+
+def test_zeroing_out_is_at_most_replacing() -> None:
+    replace, zero = (
+        FixedSize(batch_size=10, samples=200, steps=9, relation=name)
+        for name in ("replace", "zero_out")
+    )
+    orders = np.array([1.5, 4.0, 30.0])
+    for noise in (0.7, 4.0):
+        ends = [run.rdp(noise_multiplier=noise, orders=orders) for run in (zero, replace)]
+        assert np.all(ends[0].lower < ends[1].lower) and np.all(ends[0].upper <= ends[1].upper)
+        assert np.all(ends[0].lower < ends[0].upper)
+        pairs = [
+            fixed_size_pair(
+                noise_multiplier=noise, batch_size=10, samples=200, relation="remove", others=others
+            )
+            for others in ("zero", "opposite")
+        ]
+        for order, upper in zip(orders, ends[0].upper, strict=True):
+            assert max(9 * pair.renyi(order) for pair in pairs) <= upper * (1 + 1e-9)
+
+
+LONG = {"noise_multiplier": 1.0, "batch_size": 500, "samples": 50_000, "steps": 3000, "delta": 1e-6}
+
+
+def test_one_fixed_size_step_lies_in_its_bracket() -> None:
+    """One step is exact, and the bound by Renyi divergences above it."""
+    run = FixedSize(batch_size=100, samples=1000)
+    for delta in (1e-3, 1e-6):
+        low, high = run.epsilon(noise_multiplier=1.0, delta=delta)
+        assert low == high
+        assert run.delta(noise_multiplier=1.0, epsilon=low).upper == pytest.approx(delta, rel=1e-6)
+
+        def spent(order: float, rdp: float, delta: float = delta) -> float:
+            return float(rdp_to_epsilon(orders=[order], rdp=[rdp], delta=delta))
+
+        renyi = run._by_renyi(1.0, spent)
+        assert run.delta(noise_multiplier=1.0, epsilon=renyi).upper < delta
+
+
+def test_fixed_size_zero_out_is_the_pair_two_one() -> None:
+    low, high = ask(FixedSize, "epsilon", **LONG, relation="zero_out")
+    assert low == pytest.approx(19.055, abs=0.01) and low < 19.055  # by inversion
+    assert high == pytest.approx(31.60, abs=0.01)
+    loud = ask(FixedSize, "epsilon", **{**LONG, "noise_multiplier": 3.0}, relation="zero_out")
+    assert loud.lower == pytest.approx(1.02825, abs=1e-3) and loud.lower < 1.02825

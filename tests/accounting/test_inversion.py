@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from dpdynamics.accounting.inversion import (
+from dpdynamics.numerics.inversion import (
     InversionError,
     epsilon_inversion,
     hockey_stick_bent,

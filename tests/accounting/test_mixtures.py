@@ -8,11 +8,11 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from dpdynamics.accounting import (
-    NormalMixture,
     gaussian_delta,
     hockey_stick_gaussian,
     renyi_divergence_quadrature,
 )
+from dpdynamics.accounting.mixtures import NormalMixture
 
 SPAN = (-14.0, 15.0)
 

@@ -10,35 +10,25 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from dpdynamics.accounting.convolution import hockey_stick_convolution
+from accounting.asking import ask
+from dpdynamics.accounting import Poisson
 from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from dpdynamics.accounting.inversion import InversionError, hockey_stick_inversion
-from dpdynamics.accounting.subsampled import (
-    subsampled_gaussian_delta,
-    subsampled_gaussian_epsilon,
-)
 from dpdynamics.accounting.subsampled_step import SubsampledStep
+from dpdynamics.numerics.convolution import hockey_stick_convolution
+from dpdynamics.numerics.inversion import InversionError, hockey_stick_inversion
 
 DIRECTIONS = ("remove", "add", "replace")
 
 
 def _delta(noise, q, steps, epsilon, relation="add_remove"):
-    return subsampled_gaussian_delta(
-        noise_multiplier=noise,
-        sampling_probability=q,
-        steps=steps,
-        epsilon=epsilon,
-        relation=relation,
+    return Poisson(sampling_probability=q, steps=steps, relation=relation).delta(
+        noise_multiplier=noise, epsilon=epsilon
     )
 
 
 def _epsilon(noise, q, steps, delta, relation="add_remove"):
-    return subsampled_gaussian_epsilon(
-        noise_multiplier=noise,
-        sampling_probability=q,
-        steps=steps,
-        delta=delta,
-        relation=relation,
+    return Poisson(sampling_probability=q, steps=steps, relation=relation).epsilon(
+        noise_multiplier=noise, delta=delta
     )
 
 
@@ -342,7 +332,7 @@ def test_shapes():
         ("steps", 0),
         ("steps", 1.5),
         ("epsilon", np.nan),
-        ("relation", "zero_out"),
+        ("relation", "none"),
     ],
 )
 def test_bad_arguments(name, value):
@@ -354,7 +344,7 @@ def test_bad_arguments(name, value):
         "relation": "add",
     }
     with pytest.raises(ValueError, match=name):
-        subsampled_gaussian_delta(**{**arguments, name: value})
+        ask(Poisson, "delta", **{**arguments, name: value})
 
 
 def test_bad_delta():
@@ -364,14 +354,12 @@ def test_bad_delta():
 
 @pytest.mark.parametrize(("noise", "q", "epsilon"), [(0.7, 0.03, 45.98), (0.5, 0.03, 64.38)])
 def test_delta_is_a_probability_where_privacy_is_lost(noise, q, epsilon):
-    delta = subsampled_gaussian_delta(
-        noise_multiplier=noise, sampling_probability=q, steps=100_000, epsilon=epsilon
+    delta = Poisson(sampling_probability=q, steps=100_000).delta(
+        noise_multiplier=noise, epsilon=epsilon
     )
     assert 0.999 < delta <= 1
 
 
 def test_a_loss_beyond_every_mesh_is_refused_in_words():
     with pytest.raises(ArithmeticError, match="too large for its transform"):
-        subsampled_gaussian_epsilon(
-            noise_multiplier=0.02, sampling_probability=0.5, steps=100, delta=1e-9
-        )
+        Poisson(sampling_probability=0.5, steps=100).epsilon(noise_multiplier=0.02, delta=1e-9)

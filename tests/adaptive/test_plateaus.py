@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from dpdynamics.adaptive.lattice_stationary import stationary_sign_law
-from dpdynamics.adaptive.plateaus import (
+from dpdynamics.adaptive import (
+    gaussian_sign,
     private_gradient_scale,
     quadratic_sgd_moments,
     sgd_plateau,
     sign_plateau,
+    stationary_sign_law,
 )
-from dpdynamics.adaptive.sign_probabilities import gaussian_sign
-from dpdynamics.dynamics import linear_recursion, linear_recursion_moments
+from dpdynamics.dynamics import linear_recursion
 
 
 @pytest.mark.parametrize("curvature", [0.2, 3.0])
@@ -78,11 +78,10 @@ def test_levels_are_arrays_where_the_arguments_are():
 def test_moments_at_a_constant_rate():
     marks = [0, 3, 3, 200]
     mean, variance = quadratic_sgd_moments(2.0, 0.7, 1.5, np.full(200, 0.05), marks)
-    exact = linear_recursion_moments(
-        [[0.9]], [0.0], [[(0.05 * 0.7) ** 2]], [1.5], [[0.0]], np.array(marks)
-    )
-    np.testing.assert_allclose(mean, exact.mean[:, 0], rtol=1e-12)
-    np.testing.assert_allclose(variance, exact.covariance[:, 0, 0], rtol=1e-12)
+    step = linear_recursion([[0.9]], [0.0], [[(0.05 * 0.7) ** 2]])
+    exact = [step.power(k).moments([1.5], [[0.0]]) for k in marks]
+    np.testing.assert_allclose(mean, [law.mean.item() for law in exact], rtol=1e-12)
+    np.testing.assert_allclose(variance, [law.covariance.item() for law in exact], rtol=1e-12)
 
 
 def test_moments_under_a_schedule_are_a_sum_over_the_noises():

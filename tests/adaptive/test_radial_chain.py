@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import ks_2samp
 
 from dpdynamics.adaptive import clipped_moments, private_ensemble, radial_chain
-from dpdynamics.adaptive.gradient_parts import NumpyDraws, PrivateNoise
+from dpdynamics.adaptive.gradient_parts import PrivateNoise
+from dpdynamics.optimisers import NumpyArrays
 
 RUNS = 6000
 SETTING = {"clip_norm": 0.9, "noise_multiplier": 0.6, "gradient_noise": 0.35}
@@ -42,9 +43,9 @@ def compare(shape, steps, chain_sizes=None, **changes):
         rng=rng,
         **setting,
     )
-    ours, theirs = chain.norms, plain.values.transpose(1, 0, 2)
-    pairs = [(ours[:, t, b], theirs[:, t, b]) for t in (0, 1) for b in range(len(sizes))]
-    pairs += [(ours[:, 1, -1] - ours[:, 0, 0], theirs[:, 1, -1] - theirs[:, 0, 0])]
+    ours, theirs = chain.values, plain.values
+    pairs = [(ours[t, :, b], theirs[t, :, b]) for t in (0, 1) for b in range(len(sizes))]
+    pairs += [(ours[1, :, -1] - ours[0, :, 0], theirs[1, :, -1] - theirs[0, :, 0])]
     pairs += [(chain.clipped[:, 1], plain.clipped[:, 1])]
     return [ks_2samp(*pair, method="asymp").pvalue for pair in pairs]
 
@@ -89,7 +90,7 @@ def test_the_mean_square_of_one_step(batch, nu):
     variance = moments.parallel + (d - 1) * moments.perpendicular - moments.mean**2
     private = d * (SETTING["clip_norm"] * SETTING["noise_multiplier"] / batch) ** 2
     expected = (q - eta * moments.mean) ** 2 + eta**2 * (variance / batch + private)
-    square = chain.norms[:, 1, 0] ** 2
+    square = chain.values[1, :, 0] ** 2
     error = square.std() / np.sqrt(runs)
     assert abs(square.mean() - expected) < 4.5 * error
     wrong = (q - eta * moments.mean) ** 2 + eta**2 * (variance + private)
@@ -100,7 +101,8 @@ def test_the_mean_square_of_one_step(batch, nu):
 
 def test_the_parts_of_pure_noise():
     """Along and across of pure noise: a chi in the right dimension."""
-    noise = PrivateNoise.checked(
+    noise = PrivateNoise(
+        NumpyArrays("float64", np.random.default_rng(1)),
         50_000,
         clip_norm=1e9,
         noise_multiplier=0.0,
@@ -109,8 +111,7 @@ def test_the_parts_of_pure_noise():
         degrees_of_freedom=np.inf,
         per_example=True,
     )
-    draws = NumpyDraws(np.random.default_rng(1))
-    along, across, clipped = noise.parts(np.zeros((2, 50_000)), [5, 1], draws)
+    along, across, clipped = noise.parts(np.zeros((2, 50_000)), np.array([[5], [1]]))
     rng = np.random.default_rng(2)
     assert ks_2samp(along[0], rng.standard_normal(50_000), method="asymp").pvalue > 1e-5
     assert ks_2samp(across[0] ** 2, rng.chisquare(4, 50_000), method="asymp").pvalue > 1e-5
@@ -130,7 +131,7 @@ def test_every_replicate_can_have_its_own_noise():
         gradient_noise=0.3,
         rng=np.random.default_rng(0),
         replicates=6000,
-    ).norms[:, -1, 0]
+    ).values[-1, :, 0]
     for half, clip, multiplier in ((both[:3000], 0.5, 0.3), (both[3000:], 2.0, 1.0)):
         alone = radial_chain(
             1.0,
@@ -142,7 +143,7 @@ def test_every_replicate_can_have_its_own_noise():
             gradient_noise=0.3,
             rng=np.random.default_rng(1),
             replicates=3000,
-        ).norms[:, -1, 0]
+        ).values[-1, :, 0]
         assert ks_2samp(half, alone, method="asymp").pvalue > 1e-5
 
 
@@ -150,7 +151,7 @@ def test_without_noise_the_step_is_clipped_gradient_descent():
     setting = {"clip_norm": 0.5, "noise_multiplier": 0.0, "gradient_noise": 0.0}
     rng = np.random.default_rng(0)
     runs = radial_chain(2.0, [0.1, 0.1, 1.0], eigenvalues=2.0, multiplicities=9, rng=rng, **setting)
-    np.testing.assert_allclose(runs.norms[0, :, 0], [2.0, 1.95, 1.9, 1.4], rtol=1e-14)
+    np.testing.assert_allclose(runs.values[:, 0, 0], [2.0, 1.95, 1.9, 1.4], rtol=1e-14)
     np.testing.assert_allclose(runs.clipped[0], [0, 1, 2, 3])
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from dpdynamics.adaptive.radial_gibbs import huber_gibbs_law, radial_gibbs_law
+from dpdynamics.adaptive import huber_gibbs_law, radial_gibbs_law
 
 
 def huber_moment(power, curvature, clip, temperature, d):

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtr
 
-from dpdynamics.adaptive.sign_probabilities import gaussian_sign, student_sign
-from dpdynamics.adaptive.sign_walk import sign_walk, sign_walk_expectations
+from dpdynamics.adaptive import gaussian_sign, sign_walk, sign_walk_expectations
 
 
 def quartic(x):
@@ -20,7 +19,8 @@ def quartic(x):
 def all_paths(down, x0, rate, sizes):
     """The law after each path of signs, as a dictionary from sites to probabilities."""
     reach = sum(sizes)
-    table = down.both(x0 + rate * np.arange(-reach, reach + 1))
+    x = x0 + rate * np.arange(-reach, reach + 1)
+    table = down.tails(x) if hasattr(down, "tails") else (down(x), 1 - down(x))
     law = {}
     for signs in product((-1, 1), repeat=len(sizes)):
         site, weight = 0, 1.0
@@ -37,14 +37,14 @@ def test_all_paths(sizes, noise):
     x0, rate = 0.7, 0.3
     down = {
         "normal": gaussian_sign(quartic, 0.8),
-        "student": student_sign(quartic, 0.5, 1.5, 0.3),
+        "student": lambda x: stats.t.cdf(quartic(x), 1.5, scale=0.5),
     }[noise]
     marks = list(range(len(sizes) + 1))
     laws = sign_walk(down, x0, rate, marks, multiples=sizes)
     for mark, law in zip(marks, laws, strict=True):
         expected = all_paths(down, x0, rate, sizes[:mark])
         sites = np.rint((law.points - x0) / rate).astype(int)
-        reached = {s: p for s, p in zip(sites.tolist(), law.probabilities, strict=True) if p > 0}
+        reached = {s: p for s, p in zip(sites.tolist(), law.weights, strict=True) if p > 0}
         assert reached.keys() == expected.keys()
         for site, probability in expected.items():
             assert reached[site] == pytest.approx(probability, rel=1e-11)
@@ -69,23 +69,22 @@ def test_a_transition_matrix_over_many_steps():
 
 def test_monte_carlo_of_the_algorithm_itself():
     rng = np.random.default_rng(5)
-    rate, gradient_noise, noise, paths, steps = 0.1, 0.6, 0.9, 40_000, 60
+    rate, noise, paths, steps = 0.1, 0.6, 40_000, 60
     x = np.full(paths, 1.3)
     for _ in range(steps):
-        gradient = quartic(x) + gradient_noise * rng.standard_t(1, paths)
-        x -= rate * np.sign(gradient + noise * rng.standard_normal(paths))
-    (law,) = sign_walk(student_sign(quartic, gradient_noise, 1.0, noise), 1.3, rate, [steps])
+        x -= rate * np.sign(quartic(x) + noise * rng.standard_cauchy(paths))
+    (law,) = sign_walk(lambda x: stats.cauchy.cdf(quartic(x) / noise), 1.3, rate, [steps])
     counts = [np.sum(np.abs(x - point) < rate / 2) for point in law.points]
-    often = law.probabilities * paths > 10
+    often = law.weights * paths > 10
     observed = np.append(np.array(counts)[often], paths - np.array(counts)[often].sum())
-    expected = np.append(law.probabilities[often], 1 - law.probabilities[often].sum()) * paths
+    expected = np.append(law.weights[often], 1 - law.weights[often].sum()) * paths
     assert stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > 1e-4
 
 
 def test_a_random_walk_is_binomial():
     (law,) = sign_walk(lambda x: 0.3, 2.0, 0.5, [50], tolerance=0.0)
     np.testing.assert_allclose(law.points[:, ...], 2.0 + 0.5 * np.arange(-50, 51, 2), rtol=1e-14)
-    np.testing.assert_allclose(law.probabilities, stats.binom.pmf(range(51), 50, 0.7), rtol=1e-11)
+    np.testing.assert_allclose(law.weights, stats.binom.pmf(range(51), 50, 0.7), rtol=1e-11)
 
 
 def test_many_configurations_at_once_are_those_alone():
@@ -122,8 +121,8 @@ def test_what_is_left_out_is_counted(x0, rate, scale, tolerance):
     for whole, part in zip(
         exact, sign_walk(down, x0, rate, steps, tolerance=tolerance), strict=True
     ):
-        assert whole.probabilities.sum() == pytest.approx(1, abs=1e-12)
-        assert part.probabilities.sum() + part.lost == pytest.approx(1, abs=1e-12)
+        assert whole.weights.sum() == pytest.approx(1, abs=1e-12)
+        assert part.weights.sum() + part.lost == pytest.approx(1, abs=1e-12)
         assert 0 <= part.lost <= tolerance
         gap = abs(part.expectation(np.cos) - whole.expectation(np.cos))
         assert gap <= part.lost + 1e-12

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import erf, ndtr
 
-from dpdynamics.adaptive.stationary_densities import (
-    diffusion_law,
-    linear_sign_law,
-    sign_diffusion_law,
-)
+from dpdynamics.adaptive import linear_sign_law, sign_diffusion_law
 
 
 @pytest.mark.parametrize("state_dependent", [True, False])
@@ -105,35 +101,9 @@ def test_the_height_of_the_beta_law(m):
     assert law.density(0.0) == pytest.approx(float(height), rel=1e-10)
 
 
-def test_a_diffusion_without_symmetry():
-    """dX = (1 - X) dt + sqrt(2 X / 40) dW has a gamma law: shape 40, mean 1."""
-    law = diffusion_law(lambda x: 1 - x, lambda x: x / 20, (0.1, 4.0))
-    gamma = stats.gamma(40, scale=1 / 40)
-    assert law.mean == pytest.approx(1, rel=1e-11)
-    assert law.variance == pytest.approx(1 / 40, rel=1e-11)
-    assert law.kurtosis == pytest.approx(3 + 6 / 40, rel=1e-11)
-    x = np.array([0.3, 1.0, 2.2])
-    np.testing.assert_allclose(law.density(x), gamma.pdf(x), rtol=1e-10)
-
-
-@pytest.mark.parametrize("interval", [(-1.0, 1.0), (-9.0, 1.0)])
-def test_an_interval_that_cuts_the_law_is_refused(interval):
-    with pytest.raises(ArithmeticError, match="interval"):
-        diffusion_law(lambda x: -x, lambda x: 1.0, interval)
-
-
-def test_too_few_panels_are_refused():
-    with pytest.raises(ArithmeticError, match="panels"):
-        diffusion_law(lambda x: -np.clip(x, -0.3, 0.3), lambda x: 0.01, (-5.0, 4.0), panels=7)
-
-
 @pytest.mark.parametrize(
     ("name", "make"),
     [
-        ("interval", lambda: diffusion_law(np.sin, np.cos, (1.0, 0.0))),
-        ("variance", lambda: diffusion_law(lambda x: -x, lambda x: x, (-1.0, 1.0))),
-        ("shape", lambda: diffusion_law(lambda x: x[:2], lambda x: 1.0, (-1.0, 1.0))),
-        ("panels", lambda: diffusion_law(np.sin, np.cos, (0.0, 1.0), panels=0)),
         ("curvature", lambda: sign_diffusion_law(0.0, 1.0, 1.0)),
         ("scale", lambda: linear_sign_law(1.0, 0.0, 1.0)),
         ("learning_rate", lambda: linear_sign_law(1.0, 1.0, 0.0)),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
+import tempfile
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
 
-from coursework import grading, trial
-from coursework.release import logged, release
+from coursework import grading, release, trial
+from coursework.release import logged
 from coursework.sources import Assignment, grade_id, kind_of, solved
 
 # nbgrader 0.9.6 and what it uses, with the releases that the lock names.
@@ -42,6 +48,45 @@ class Graded:
     def automatic(self, assignment: Assignment) -> float:
         """Points for the tests alone."""
         return sum(self.points[name] for name in assignment.ids("tests"))
+
+
+class RunHere(NbGraderPreprocessor):
+    """Run a submission in this process, in an empty folder, where nothing is imported again."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Execute all cells; of what they put out, keep the errors."""
+        space: dict[str, Any] = {"__name__": "__main__"}
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            contextlib.chdir(folder),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            for cell in (cell for cell in nb.cells if cell.cell_type == "code"):
+                error = trial.execute(grade_id(cell), cell.source, space)
+                words = {"ename": type(error).__name__, "evalue": str(error), "traceback": []}
+                cell.outputs = [new_output("error", **words)] if error else []
+        return nb, resources
+
+
+def unhurried(patch: pytest.MonkeyPatch, kernel: bool) -> None:
+    """Let cells take long on a busy machine; without kernel, let nbgrader run them in this process.
+
+    All other steps of nbgrader stay as they are.
+    """
+    usual = release.configuration
+
+    def configuration(folder: Path) -> Any:
+        config = usual(folder)
+        config.Execute.timeout = 900
+        steps = config.Autograde.autograde_preprocessors
+        own = "coursework.preparing.RunSubmission"
+        assert own in steps
+        if not kernel:
+            config.Autograde.autograde_preprocessors = [RunHere if s == own else s for s in steps]
+        return config
+
+    patch.setattr(release, "configuration", configuration)
 
 
 def answered(released: Path, assignment: Assignment, answers: Mapping[str, str]) -> Any:
@@ -91,7 +136,7 @@ def grade(folder: Path, assignment: Assignment, student: str, notebook: Any) -> 
 def check(folder: Path, assignment: Assignment) -> None:
     """Release an assignment; grade a right, an empty and a half wrong submission; compare."""
     with logged(folder):
-        released = release(folder, assignment)
+        released = release.release(folder, assignment)
     leaks = found(assignment.secrets(), released)
     assert leaks == [], f"the student version of {assignment.name} gives away: {leaks}"
     automatic = sum(assignment.points[name] for name in assignment.ids("tests"))

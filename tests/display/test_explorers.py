@@ -8,8 +8,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from dpdynamics.display import Explorer, Parameter, explorers, panels
+from dpdynamics.display import Parameter, explorers, panels
 from dpdynamics.display import explorer as display_explorer
+from dpdynamics.display.explorers import Explorer
 
 T = np.linspace(0, 5, 100)
 WORDS = {

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from dpdynamics.dynamics.clipped_diffusion import clipped_diffusion
-from dpdynamics.dynamics.clipped_risk import clipped_risk, coupled_risk
+from dpdynamics.dynamics.clipped_risk import clipped_risk
 from dpdynamics.dynamics.clipping import clipping_factors
 from dpdynamics.dynamics.spectra import SpectralBlocks
 from dpdynamics.problems import PolynomialDecay
@@ -46,7 +46,7 @@ def test_without_clipping_the_mean_solves_the_coupled_family_for_every_n():
         steps=50,
         **setting,
     )
-    exact = coupled_risk(BLOCKS, SCHEDULE, aspect_ratio=BLOCKS.dimension / n, **setting)
+    exact = clipped_risk(BLOCKS, SCHEDULE, aspect_ratio=BLOCKS.dimension / n, **setting)
     error = ours.std(0) / np.sqrt(runs)
     assert np.all(np.abs(ours.mean(0) - exact) <= 5 * error + 1e-11)
 
@@ -82,7 +82,7 @@ def test_fluctuations_vanish_and_the_mean_becomes_the_ode():
             steps=100,
             **setting,
         )
-        ode = coupled_risk(blocks, SCHEDULE, aspect_ratio=0.2, **setting)
+        ode = clipped_risk(blocks, SCHEDULE, aspect_ratio=0.2, **setting)
         spreads.append(risk.std(0)[1:])
         allowed = 5 * risk.std(0) / 20 + (0.001 + 2 / d) * ode
         assert np.all(np.abs(risk.mean(0) - ode) <= allowed)

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from dpdynamics.dynamics.clipped_risk import (
-    clipped_risk,
-    coupled_risk,
-    last_step_jump,
-    risk_bounds,
-)
+from dpdynamics.dynamics.clipped_risk import clipped_risk, last_step_jump
 from dpdynamics.dynamics.clipping import clipping_factors
 from dpdynamics.dynamics.spectra import RiskModes, SpectralBlocks
 from dpdynamics.problems import PolynomialDecay
@@ -139,7 +134,7 @@ def test_the_coupled_family_against_an_adaptive_solver(exponent):
     schedule = PolynomialDecay(8.0, exponent)
     initial, weights = 12 / 2 * q**2 / k, lam * k / 12
     exact = reference((lam, lam), initial, weights, schedule, 0.999, **SETTING)
-    ours = coupled_risk(blocks, schedule, times=[0, 0.999], steps=1600, **SETTING)
+    ours = clipped_risk(blocks, schedule, times=[0, 0.999], steps=1600, **SETTING)
     assert ours[0] == pytest.approx(blocks.risk)
     assert ours[-1] == pytest.approx(exact, rel=2e-5)
 
@@ -150,7 +145,7 @@ def test_the_coupled_family_of_equal_eigenvalues_is_the_scalar_equation():
     risk = np.sum(np.linspace(0, 1, d) ** 2) / 2
     for steps, tolerance in ((200, 1e-4), (1600, 1e-6)):
         np.testing.assert_allclose(
-            coupled_risk(modes, SCHEDULE, steps=steps, **SETTING),
+            clipped_risk(modes, SCHEDULE, steps=steps, **SETTING),
             clipped_risk(risk, SCHEDULE, steps=steps, **SETTING),
             rtol=tolerance,
         )
@@ -168,7 +163,7 @@ def test_grouping_changes_nothing():
     assert grouped.eigenvalues.size == 3
     np.testing.assert_allclose(
         *(
-            coupled_risk(b, SCHEDULE, times=[0, 0.5, 1], steps=50, **SETTING)
+            clipped_risk(b, SCHEDULE, times=[0, 0.5, 1], steps=50, **SETTING)
             for b in (grouped, apart)
         ),
         rtol=1e-12,
@@ -178,10 +173,10 @@ def test_grouping_changes_nothing():
 def test_quadrature_of_the_spectrum():
     blocks, times = random_blocks(), np.linspace(0, 1, 11)
     setting = SETTING | {"clip_constant": np.array([0.05, 0.3, 3.0])}
-    full = coupled_risk(blocks, SCHEDULE, times=times, steps=50, **setting)
+    full = clipped_risk(blocks, SCHEDULE, times=times, steps=50, **setting)
     errors = [
         np.abs(
-            coupled_risk(
+            clipped_risk(
                 RiskModes.quadrature(blocks, nodes), SCHEDULE, times=times, steps=50, **setting
             )
             / full
@@ -198,18 +193,26 @@ def test_quadrature_of_the_spectrum():
 def test_the_bounds_enclose_the_risk(seed):
     blocks, times = random_blocks(50, seed), np.linspace(0, 1, 21)
     lam, setting = blocks.eigenvalues, SETTING | {"clip_constant": np.array([0.05, 0.3, 3.0])}
-    middle = coupled_risk(blocks, SCHEDULE, times=times, steps=800, **setting)
-    low, high = risk_bounds(
-        blocks.risk, SCHEDULE, lam.min(), lam.max(), times=times, steps=800, **setting
+    middle = clipped_risk(blocks, SCHEDULE, times=times, steps=800, **setting)
+    low, high = (
+        clipped_risk(
+            blocks.risk, SCHEDULE, descent=a, sampling=b, times=times, steps=800, **setting
+        )
+        for a, b in ((lam.max(), 1.0), (lam.min(), lam.max()))
     )
     assert np.all(low[1:] < middle[1:])
     assert np.all(middle[1:] < high[1:])
 
 
-def test_the_bounds_of_the_identity_coincide():
-    low, high = risk_bounds(0.7, SCHEDULE, 1.0, 1.0, **SETTING)
-    np.testing.assert_array_equal(low, high)
-    np.testing.assert_array_equal(low, clipped_risk(0.7, SCHEDULE, **SETTING))
+def test_factors_multiply_the_rates_and_loads_of_a_spectrum():
+    blocks, factors = random_blocks(50), {"descent": np.array([0.5, 1.0, 2.0]), "sampling": 1.5}
+    ours = clipped_risk(blocks, SCHEDULE, **factors, **SETTING)
+    modes = RiskModes.of(blocks)
+    for k, factor in enumerate(factors["descent"]):
+        changed = modes._replace(rates=factor * modes.rates, sampling=1.5 * modes.sampling)
+        np.testing.assert_allclose(
+            ours[:, k], clipped_risk(changed, SCHEDULE, **SETTING), rtol=1e-12
+        )
 
 
 class Rising:
@@ -232,7 +235,7 @@ class Rising:
         ({"aspect_ratio": -0.1}, "aspect_ratio"),
         ({"label_variance": np.nan}, "label_variance"),
         ({"rho": 0.0}, "rho"),
-        ({"initial_risk": -1.0}, "initial_risk"),
+        ({"start": -1.0}, "start"),
         ({"descent": -1.0}, "descent"),
         ({"sampling": -1.0}, "sampling"),
         ({"times": [0.0, 0.0]}, "times"),
@@ -247,9 +250,4 @@ class Rising:
 )
 def test_bad_input(change, word):
     with pytest.raises(ValueError, match=word):
-        clipped_risk(**{"initial_risk": 0.7, "schedule": SCHEDULE} | SETTING | change)
-
-
-def test_bad_bounds():
-    with pytest.raises(ValueError, match="enclose"):
-        risk_bounds(0.7, SCHEDULE, 1.1, 2.0, **SETTING)
+        clipped_risk(**{"start": 0.7, "schedule": SCHEDULE} | SETTING | change)

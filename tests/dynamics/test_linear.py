@@ -5,15 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad_vec, solve_ivp
-from scipy.linalg import expm
+from scipy.linalg import expm, solve_continuous_lyapunov
 
-from dpdynamics.dynamics import (
-    linear_recursion,
-    linear_recursion_moments,
-    linear_sde,
-    linear_sde_moments,
-    stationary_moments,
-)
+from dpdynamics.dynamics import linear_recursion, linear_sde
 
 A = np.array([[-1.0, 2.0, 0.0], [-2.0, -1.0, 0.3], [0.0, 0.1, -0.2]])
 B = np.array([0.5, -1.0, 0.2])
@@ -36,27 +30,26 @@ def test_a_transition_is_that_of_quadrature(time, shift):
 
 def test_moments_solve_their_differential_equations():
     mean, covariance = np.array([1.0, 0.0, -2.0]), np.diag([0.1, 0.0, 0.5])
-    times = np.array([0.0, 0.2, 0.2, 1.0, 3.0])
+    times = np.array([0.0, 0.2, 1.0, 3.0])
 
     def rhs(_, y):
         m, V = y[:3], y[3:].reshape(3, 3)
         return np.concatenate([A @ m + B, (A @ V + V @ A.T + S @ S.T).ravel()])
 
     start = np.concatenate([mean, covariance.ravel()])
-    y = solve_ivp(rhs, (0, 3), start, t_eval=np.unique(times), rtol=1e-11, atol=1e-12).y.T
-    y = y[np.searchsorted(np.unique(times), times)]
-    got = linear_sde_moments(A, B, S, mean, covariance, times)
-    np.testing.assert_allclose(got.mean, y[:, :3], rtol=1e-8, atol=1e-9)
-    np.testing.assert_allclose(got.covariance.reshape(5, 9), y[:, 3:], rtol=1e-8, atol=1e-9)
+    y = solve_ivp(rhs, (0, 3), start, t_eval=times, rtol=1e-11, atol=1e-12).y.T
+    for t, row in zip(times, y, strict=True):
+        got = linear_sde(A, B, S, t).moments(mean, covariance)
+        np.testing.assert_allclose(got.mean, row[:3], rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(got.covariance.ravel(), row[3:], rtol=1e-8, atol=1e-9)
 
 
 def test_stiff_and_long_equations_reach_the_stationary_law():
     stiff = np.diag([-1e-3, -1.0, -1e6])
     step = linear_sde(stiff, B, S, 1e5)
-    law = stationary_moments(stiff, B, S)
     rates = -np.diagonal(stiff)
-    np.testing.assert_allclose(law.covariance, S @ S.T / np.add.outer(rates, rates), rtol=1e-12)
-    np.testing.assert_allclose(step.covariance, law.covariance, rtol=1e-8, atol=1e-16)
+    covariance = S @ S.T / np.add.outer(rates, rates)
+    np.testing.assert_allclose(step.covariance, covariance, rtol=1e-8, atol=1e-16)
     np.testing.assert_allclose(step.shift, B / rates, rtol=1e-8)
 
 
@@ -68,25 +61,24 @@ def test_closed_forms_of_brownian_motion_and_of_its_integral():
     np.testing.assert_allclose(step.covariance, expected, rtol=1e-14)
 
 
-def test_stationary_variance_of_the_reference_process():
-    law = stationary_moments([[-1.0]], [0.0], [[0.2]])
-    np.testing.assert_allclose(law.covariance, [[0.02]], rtol=1e-15)
-    general = stationary_moments(A - np.eye(3), B, S)
+def test_a_sampled_equation_has_the_stationary_law_of_the_equation():
+    law = linear_sde([[-1.0]], [0.0], [[0.2]], 0.5).stationary()
+    np.testing.assert_allclose(law.covariance, [[0.02]], rtol=1e-13)
     shifted = A - np.eye(3)
-    residual = shifted @ general.covariance + general.covariance @ shifted.T + S @ S.T
-    np.testing.assert_allclose(residual, 0, atol=1e-14)
-    np.testing.assert_allclose(shifted @ general.mean, -B, rtol=1e-13)
+    general = linear_sde(shifted, B, S, 0.5).stationary()
+    lyapunov = solve_continuous_lyapunov(shifted, -S @ S.T)
+    np.testing.assert_allclose(general.covariance, lyapunov, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(shifted @ general.mean, -B, rtol=1e-12)
 
 
 def test_a_recursion_is_its_own_loop():
     F, C = np.eye(3) + 0.1 * A, 0.1 * S @ S.T
-    steps = [0, 1, 7, 7, 64]
-    got = linear_recursion_moments(F, B, C, np.ones(3), np.eye(3), steps)
     mean, covariance = np.ones(3), np.eye(3)
     for k in range(65):
-        for row in np.flatnonzero(np.equal(steps, k)):
-            np.testing.assert_allclose(got.mean[row], mean, rtol=1e-12)
-            np.testing.assert_allclose(got.covariance[row], covariance, rtol=1e-12, atol=1e-14)
+        if k in (0, 1, 7, 64):
+            got = linear_recursion(F, B, C).power(k).moments(np.ones(3), np.eye(3))
+            np.testing.assert_allclose(got.mean, mean, rtol=1e-12)
+            np.testing.assert_allclose(got.covariance, covariance, rtol=1e-12, atol=1e-14)
         mean, covariance = F @ mean + B, F @ covariance @ F.T + C
     law = linear_recursion(F, B, C).stationary()
     np.testing.assert_allclose(law.mean, F @ law.mean + B, rtol=1e-12)
@@ -95,11 +87,12 @@ def test_a_recursion_is_its_own_loop():
 
 def test_euler_maruyama_has_weak_order_one_without_monte_carlo():
     start, horizon = (np.ones(3), np.zeros((3, 3))), 1.0
-    exact = linear_sde_moments(A, B, S, *start, [horizon])
+    exact = linear_sde(A, B, S, horizon).moments(*start)
     errors = []
     for count in 2 ** np.arange(6, 13):
         h = horizon / count
-        got = linear_recursion_moments(np.eye(3) + h * A, h * B, h * S @ S.T, *start, [count])
+        step = linear_recursion(np.eye(3) + h * A, h * B, h * S @ S.T)
+        got = step.power(count).moments(*start)
         errors.append([np.abs(a - b).max() for a, b in zip(got, exact, strict=True)])
     ratios = np.divide(errors[:-1], errors[1:])
     assert np.all(np.diff(np.abs(ratios - 2), axis=0) < 0)
@@ -119,8 +112,8 @@ def test_transitions_compose(d, m, first, second):
 
 
 def after(steps, scale=1.0):
-    """Moments after numbers of steps."""
-    return linear_recursion_moments(scale * A, B, np.eye(3), B, np.eye(3), steps)
+    """Moments after a number of steps."""
+    return linear_recursion(scale * A, B, np.eye(3)).power(steps).moments(B, np.eye(3))
 
 
 @pytest.mark.parametrize(
@@ -129,15 +122,12 @@ def after(steps, scale=1.0):
         ("A", lambda: linear_sde(np.ones((2, 3)), B, S, 1.0)),
         ("b and S", lambda: linear_sde(A, B[:2], S, 1.0)),
         ("time", lambda: linear_sde(A, B, S, -1.0)),
-        ("times", lambda: linear_sde_moments(A, B, S, B, np.eye(3), [1.0, 0.5])),
-        ("times", lambda: linear_sde_moments(A, B, S, B, np.eye(3), [])),
-        ("mean", lambda: linear_sde_moments(A, B, S, [1.0], np.eye(3), [1.0])),
-        ("covariance", lambda: linear_sde_moments(A, B, S, B, -np.eye(3), [1.0])),
-        ("A must have eigenvalues", lambda: stationary_moments(-A, B, S)),
-        ("steps", lambda: linear_recursion_moments(A, B, np.eye(3), B, np.eye(3), [1.5])),
-        ("steps", lambda: linear_recursion_moments(A, B, np.eye(3), B, np.eye(3), [-1])),
-        ("steps", lambda: after(np.array([3, 1], dtype=np.uint64))),
-        ("A, F", lambda: after([1, 3], scale=1e60)),
+        ("mean", lambda: linear_sde(A, B, S, 1.0).moments([1.0], np.eye(3))),
+        ("covariance", lambda: linear_sde(A, B, S, 1.0).moments(B, -np.eye(3))),
+        ("covariance", lambda: linear_sde(A, B, S, 1.0).moments(B, np.eye(2))),
+        ("steps", lambda: after(1.5)),
+        ("steps", lambda: after(-1)),
+        ("A, F", lambda: after(3, scale=1e60)),
         ("steps", lambda: linear_recursion(3 * A, B, np.eye(3)).power(10_000)),
         ("g", lambda: linear_recursion(A, B[:1], np.eye(3))),
         ("C", lambda: linear_recursion(A, B, A)),

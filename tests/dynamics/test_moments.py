@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from dpdynamics.dynamics import conditional_law, gaussian_moment_recursion, one_step_moments
+from dpdynamics.dynamics import conditional_law, gaussian_moment_recursion
 from dpdynamics.problems import LeastSquares
 
 
-def test_one_step_moments_are_those_of_gaussian_features(make_problem):
+def test_one_step_of_the_recursion_is_that_of_gaussian_features(make_problem):
     problem, x = make_problem(d=4)
     # Gauss-Hermite quadrature over the features is exact for these polynomials of degree four.
     nodes, weights = np.polynomial.hermite_e.hermegauss(4)
@@ -23,9 +23,12 @@ def test_one_step_moments_are_those_of_gaussian_features(make_problem):
     mean = mass @ gradient
     second = (gradient * mass[:, None]).T @ gradient - np.outer(mean, mean)
     second += problem.label_variance * np.diag(problem.eigenvalues) + sigma**2 * np.eye(4)
-    increment, covariance = one_step_moments(problem, x, eta, sigma)
-    np.testing.assert_allclose(increment, -eta * mean, atol=1e-13)
-    np.testing.assert_allclose(covariance, eta**2 * second, atol=1e-13)
+    trace = eta**2 / 2 * np.diag(second)
+    expected = problem.population_risk(x - eta * mean) + problem.eigenvalues @ trace
+    ours = gaussian_moment_recursion(problem, x, [eta], sigma)
+    assert ours.population[1] == pytest.approx(expected, rel=1e-13)
+    expected = problem.regularized_risk(x - eta * mean) + problem.curvature @ trace
+    assert ours.regularized[1] == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.4])
@@ -79,14 +82,6 @@ def test_moment_recursion_is_the_full_matrix_recursion(make_problem):
     )
 
 
-def test_one_step_of_the_recursion_is_the_one_step_law(make_problem):
-    problem, x0 = make_problem()
-    mean, covariance = one_step_moments(problem, x0, 0.2, 0.9)
-    risk = problem.population_risk(x0 + mean) + 0.5 * problem.eigenvalues @ np.diag(covariance)
-    ours = gaussian_moment_recursion(problem, x0, [0.2], 0.9)
-    assert ours.population[1] == pytest.approx(risk, rel=1e-13)
-
-
 def test_divergence_is_reported():
     problem = LeastSquares([1.0], [1.0], 0.1, 0.0)
     with pytest.raises(ValueError, match="learning_rates"):
@@ -96,8 +91,6 @@ def test_divergence_is_reported():
 @pytest.mark.parametrize(
     ("name", "call"),
     [
-        ("x must", lambda p: one_step_moments(p, np.zeros((2, 1)), 0.1, 1.0)),
-        ("learning_rate ", lambda p: one_step_moments(p, [0.0], -0.1, 1.0)),
         ("learning_rates", lambda p: gaussian_moment_recursion(p, [0.0], [-0.1], 1.0)),
         ("noise_scale", lambda p: gaussian_moment_recursion(p, [0.0], [0.1], np.nan)),
         ("a must", lambda p: conditional_law([1.0], [1.0], [0.0], [0.1], 1.0, 0.0)),

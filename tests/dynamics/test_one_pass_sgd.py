@@ -1,14 +1,17 @@
 """The block reduction of one-pass clipped DP-SGD against d coordinates and exact moments."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, ks_2samp, norm
 
-from dpdynamics.dynamics.clipped_risk import coupled_risk, last_step_jump
-from dpdynamics.dynamics.one_pass_sgd import one_pass_sgd, one_pass_sgd_plain, one_pass_step
+from dpdynamics.dynamics.clipped_risk import clipped_risk, last_step_jump
+from dpdynamics.dynamics.one_pass_sgd import one_pass_sgd, one_pass_step
 from dpdynamics.dynamics.spectra import SpectralBlocks
 from dpdynamics.problems import PolynomialDecay
 
+one_pass_sgd_plain = functools.partial(one_pass_sgd, reduced=False)
 BLOCKS = SpectralBlocks(np.array([0.5, 1.0, 2.0]), np.array([1, 2, 5]), np.array([1.0, 0.3, 0.7]))
 STEPS = PolynomialDecay(10.0, 0.5).step_sizes(20)
 SETTING = {"clip_norm": 0.8, "label_variance": 0.1}
@@ -16,7 +19,7 @@ SETTING = {"clip_norm": 0.8, "label_variance": 0.1}
 
 def statistics(runs):
     """Look at the chain in several ways: one block, two blocks, two times."""
-    q, risk = runs.offsets, runs.risks
+    q, risk = runs.final, runs.values
     return [*q.T, q[:, 0] - q[:, 1], q[:, 2] - q[:, 1], risk[:, 1], risk[:, 20] - risk[:, 5]]
 
 
@@ -40,7 +43,7 @@ def test_a_degree_of_freedom_too_many_is_noticed():
     rng, noises = np.random.default_rng(7), np.full(20, 0.02)
     reduced = one_pass_sgd(wrong, STEPS, noises, rng=rng, replicates=10_000, **SETTING)
     plain = one_pass_sgd_plain(BLOCKS, STEPS, noises, rng=rng, replicates=10_000, **SETTING)
-    assert ks_2samp(reduced.offsets[:, 0], plain.offsets[:, 0]).pvalue < 1e-12
+    assert ks_2samp(reduced.final[:, 0], plain.final[:, 0]).pvalue < 1e-12
 
 
 def clipped_moments(mean, sd, limit):
@@ -76,9 +79,9 @@ def test_the_moments_of_one_step_by_quadrature():
             rng=np.random.default_rng(3),
             replicates=runs,
         )
-        squares = 2 * moved.risks[:, -1]
+        squares = 2 * moved.values[:, -1]
         assert abs(squares.mean() - expected) < 4.5 * squares.std() / np.sqrt(runs)
-        np.testing.assert_allclose(moved.offsets[:, 0] ** 2, squares, rtol=1e-12)
+        np.testing.assert_allclose(moved.final[:, 0] ** 2, squares, rtol=1e-12)
 
 
 def test_a_step_is_the_one_printed():
@@ -112,7 +115,7 @@ def test_the_plain_simulation_takes_these_steps():
         labels = np.sqrt(0.1) * copy.standard_normal(3)
         v = one_pass_step(v, x, labels, eta, 0.8)
         v += np.sqrt(2) * 0.8 * 0.02 * copy.standard_normal((8, 3)).T
-    np.testing.assert_allclose(runs.risks[:, -1], v**2 @ lam / 2, rtol=1e-12)
+    np.testing.assert_allclose(runs.values[:, -1], v**2 @ lam / 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("simulate", [one_pass_sgd, one_pass_sgd_plain])
@@ -121,12 +124,12 @@ def test_every_run_can_have_its_own_parameters(simulate):
     noises = np.full((20, 4), 0.02) * np.array([1.0, 0.0, 1.0, 1.0])
     setting = SETTING | {"clip_norm": np.array([0.8, 0.8, 0.8, 1e-9])}
     runs = simulate(BLOCKS, etas, noises, rng=np.random.default_rng(1), replicates=4, **setting)
-    np.testing.assert_allclose(runs.risks[1], BLOCKS.risk, rtol=1e-12)
-    np.testing.assert_allclose(runs.risks[3], BLOCKS.risk, rtol=1e-6)
+    np.testing.assert_allclose(runs.values[1], BLOCKS.risk, rtol=1e-12)
+    np.testing.assert_allclose(runs.values[3], BLOCKS.risk, rtol=1e-6)
     same = simulate(
         BLOCKS, STEPS, noises[:, 0], rng=np.random.default_rng(1), replicates=4, **SETTING
     )
-    np.testing.assert_allclose(runs.risks[::2], same.risks[::2], rtol=1e-12)
+    np.testing.assert_allclose(runs.values[::2], same.values[::2], rtol=1e-12)
 
 
 def test_checkpoints():
@@ -140,9 +143,9 @@ def test_checkpoints():
         clip_norm=np.inf,
         label_variance=0.0,
     )
-    assert runs.risks.shape == (2, 2)
-    np.testing.assert_allclose(runs.risks[:, 0], BLOCKS.risk)
-    np.testing.assert_allclose(runs.risks[:, 1], runs.offsets**2 @ BLOCKS.eigenvalues / 2)
+    assert runs.values.shape == (2, 2)
+    np.testing.assert_allclose(runs.values[:, 0], BLOCKS.risk)
+    np.testing.assert_allclose(runs.values[:, 1], runs.final**2 @ BLOCKS.eigenvalues / 2)
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.5])
@@ -163,10 +166,10 @@ def test_large_dimensions_follow_the_equation_and_jump_at_the_end(exponent):
         checkpoints=[n // 2, n - 1, n],
     )
     setting = {"clip_constant": c, "aspect_ratio": d / n, "rho": rho}
-    risk = coupled_risk(blocks, schedule, times=[0, 0.5, 1], label_variance=0.04, **setting)
+    risk = clipped_risk(blocks, schedule, times=[0, 0.5, 1], label_variance=0.04, **setting)
     jump = last_step_jump(schedule, **setting)
     assert (jump > 0.5) == (exponent == 0)
-    mean, error = runs.risks.mean(0), runs.risks.std(0) / np.sqrt(50)
+    mean, error = runs.values.mean(0), runs.values.std(0) / np.sqrt(50)
     expected = np.array([risk[1], risk[2], risk[2] + jump])
     assert np.all(np.abs(mean - expected) < 5 * error + 0.01 * expected)
 
@@ -198,7 +201,7 @@ def test_each_run_can_have_its_clip_norm_with_any_number_of_steps():
     runs = one_pass_sgd(
         BLOCKS, **given, clip_norm=[1.0, np.inf], rng=np.random.default_rng(0), replicates=2
     )
-    assert runs.risks.shape == (2, 4)
+    assert runs.values.shape == (2, 4)
     given["noise_scales"] = [0.0, 0.1, 0.0]
     with pytest.raises(ValueError, match="clip_norm"):
         one_pass_sgd(

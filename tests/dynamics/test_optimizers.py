@@ -42,11 +42,10 @@ def test_without_noise_it_is_algorithm_1(setting, clip_norm):
     )
     for row in range(3):
         np.testing.assert_allclose(runs.final[row], path[-1], rtol=1e-12)
-        np.testing.assert_allclose(runs.statistics["first"][row], path[:, 0], rtol=1e-11)
+        np.testing.assert_allclose(runs.values["first"][row], path[:, 0], rtol=1e-11)
     np.testing.assert_allclose(runs.population[0], setting.problem.population_risk(path))
     np.testing.assert_allclose(runs.regularized[0], setting.problem.regularized_risk(path))
     np.testing.assert_array_equal(runs.checkpoints, np.arange(setting.steps + 1))
-    np.testing.assert_allclose(runs.times, np.arange(setting.steps + 1) / 12)
 
 
 def test_given_the_data_iterates_follow_the_conditional_law(setting):
@@ -102,7 +101,7 @@ def test_clipping_bounds_every_step():
         data=data,
         statistics={f"x{i}": lambda x, i=i: x[:, i] for i in range(20)},
     )
-    path = np.stack([runs.statistics[f"x{i}"][0] for i in range(20)])
+    path = np.stack([runs.values[f"x{i}"][0] for i in range(20)])
     steps = np.linalg.norm(np.diff(path, axis=1), axis=0)
     assert np.all(steps <= 0.05 * 0.1 * (1 + 1e-12))
     assert steps.max() == pytest.approx(0.05 * 0.1)

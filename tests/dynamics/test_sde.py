@@ -5,10 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.linalg import solve, solve_continuous_lyapunov
 
-from dpdynamics.dynamics import linear_recursion_moments, stationary_moments
-from dpdynamics.dynamics.sde import _Torch, coarsen, euler_maruyama, first_two_moments
+from dpdynamics.dynamics import euler_maruyama, linear_recursion
+from dpdynamics.dynamics.sde import _Torch
 from dpdynamics.normals import Normals
+
+
+def first_two_moments(x):
+    """Means over the replicates of x and of its square, for arrays and for tensors."""
+    powers = [[[1.0]], [[2.0]]]
+    return (
+        x[None] ** (np.array(powers) if isinstance(x, np.ndarray) else x.new_tensor(powers))
+    ).mean(1)
 
 
 def brownian(seed, steps, replicates, m, horizon):
@@ -34,7 +43,7 @@ def strong_slope(drift, diffusion, x0, increments, horizon, reference, **options
     """Slope of the mean absolute error over steps 1, 2, 4, ... times the finest."""
     errors, steps = [], []
     for factor in 2 ** np.arange(6):
-        path = coarsen(increments, factor)
+        path = increments.reshape(-1, factor, *increments.shape[1:]).sum(axis=1)
         end = on_path(drift, diffusion, x0, path, horizon, **options)
         errors.append(np.mean(np.abs(end - reference)))
         steps.append(factor)
@@ -106,18 +115,16 @@ def test_moments_are_those_of_the_scheme_not_of_the_equation():
         noise_dimension=3,
         statistic=first_two_moments,
     )
-    step = np.eye(2) + h * A, h * b, h * S @ S.T
-    scheme = linear_recursion_moments(*step, np.ones(2), np.zeros((2, 2)), [0, 4, 16])
-    variance = np.diagonal(scheme.covariance, axis1=1, axis2=2)
-    z = (ensemble.values[1:, 0] - scheme.mean[1:]) / np.sqrt(variance[1:] / n)
-    assert np.abs(z).max() < 4.5
-    second = variance + scheme.mean**2
-    spread = np.sqrt((2 * variance**2 + 4 * variance * scheme.mean**2) / n)
-    assert (
-        np.abs(ensemble.values - np.stack([scheme.mean, second], 1))[1:, 1] / spread[1:]
-    ).max() < 4.5
-    law = stationary_moments(A, b, S)
-    assert np.abs(np.diagonal(law.covariance) + law.mean**2 - second[-1]).max() > 8 * spread.max()
+    step = linear_recursion(np.eye(2) + h * A, h * b, h * S @ S.T)
+    for (first, square), count in zip(ensemble.values[1:], (4, 16), strict=True):
+        scheme = step.power(count).moments(np.ones(2), np.zeros((2, 2)))
+        variance = np.diagonal(scheme.covariance)
+        assert np.abs((first - scheme.mean) / np.sqrt(variance / n)).max() < 4.5
+        second = variance + scheme.mean**2
+        spread = np.sqrt((2 * variance**2 + 4 * variance * scheme.mean**2) / n)
+        assert (np.abs(square - second) / spread).max() < 4.5
+    stationary = np.diagonal(solve_continuous_lyapunov(A, -S @ S.T)) + solve(A, -b) ** 2
+    assert np.abs(stationary - second).max() > 8 * spread.max()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -376,17 +383,6 @@ def test_an_explosion_is_reported_with_its_time(backend):
                 }
             )
         )
-
-
-def test_coarsening_adds_increments_and_refuses_a_remainder():
-    fine = brownian(0, 6, 2, 1, 1.0)
-    np.testing.assert_allclose(coarsen(fine, 3), [fine[:3].sum(0), fine[3:].sum(0)])
-    with pytest.raises(ValueError, match="factor"):
-        coarsen(fine, 4)
-
-
-def test_moments_of_small_integers_do_not_wrap():
-    np.testing.assert_array_equal(first_two_moments(np.array([[100]], np.int8)), [[100], [10_000]])
 
 
 def test_a_run_without_end_is_refused():

@@ -7,10 +7,10 @@ from scipy import integrate, optimize
 from dpdynamics.dynamics import (
     clipped_risk,
     clipping_factors,
-    last_step_jump,
     released_risk,
     tune_one_pass,
 )
+from dpdynamics.dynamics.clipped_risk import last_step_jump
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 
 PRESET = {"initial_risk": 0.5, "label_variance": 0.25}

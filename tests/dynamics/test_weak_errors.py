@@ -7,9 +7,8 @@ from scipy.special import ndtr
 from dpdynamics.dynamics import (
     chain_expectation,
     diffusion_expectation,
-    gaussian_kernel,
-    linear_recursion_moments,
-    linear_sde_moments,
+    linear_recursion,
+    linear_sde,
     weak_error,
 )
 
@@ -32,20 +31,12 @@ def moments(x):
 def exact(start=(1.0, -0.5)):
     rows = []
     for eta in RATES:
-        sde = linear_sde_moments(
-            -np.eye(2), [0, 0], np.sqrt(eta) * SIGMA * np.eye(2), start, np.zeros((2, 2)), [HORIZON]
-        )
-        chain = linear_recursion_moments(
-            (1 - eta) * np.eye(2),
-            [0, 0],
-            (eta * SIGMA) ** 2 * np.eye(2),
-            start,
-            np.zeros((2, 2)),
-            [round(HORIZON / eta)],
-        )
+        sde = linear_sde(-np.eye(2), [0, 0], np.sqrt(eta) * SIGMA * np.eye(2), HORIZON)
+        step = linear_recursion((1 - eta) * np.eye(2), [0, 0], (eta * SIGMA) ** 2 * np.eye(2))
+        chain = step.power(round(HORIZON / eta))
         first, second = (
-            np.array([m.mean[0, 0], m.mean[0, 1] ** 2 + m.covariance[0, 1, 1]])
-            for m in (sde, chain)
+            np.array([m.mean[0], m.mean[1] ** 2 + m.covariance[1, 1]])
+            for m in (step.moments(start, np.zeros((2, 2))) for step in (sde, chain))
         )
         rows.append(first - second)
     return np.array(rows)
@@ -99,7 +90,11 @@ def test_a_nonlinear_optimiser_with_uniform_noise():
 
     options = {"interval": (-4, 4), "nodes": 192}
     chain = chain_expectation(kernel, np.sin, [1.0], [10], **options).values.item()
-    gaussian = gaussian_kernel(lambda x: x - eta * gradient(x), eta)
+    z, weights = np.polynomial.hermite_e.hermegauss(32)
+
+    def gaussian(x):
+        return x - eta * gradient(x) + eta * z[:, None], weights[:, None] / weights.sum()
+
     other = chain_expectation(gaussian, np.sin, [1.0], [10], **options).values.item()
     assert abs(chain - other) > 1e-8  # the law of the noise matters
     sde = diffusion_expectation(

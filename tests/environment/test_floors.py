@@ -16,6 +16,7 @@ from nb.layout import LIBRARY
 from nb.lint import allowed_imports
 
 FLOOR = {
+    "numerics": 0,
     "problems": 1,
     "accounting": 1,
     "dynamics": 2,
@@ -80,7 +81,9 @@ def test_the_floor_test_can_fail(tmp_path: Path, file: str, text: str, broken: l
     assert broken_floors(tmp_path) == [f"{file}: imports {room}" for room in broken]
 
 
-OPTIONAL = {"numba"}  # imported inside the one function that needs it, `_kernel` in compiled.py
+OPTIONAL = {
+    "numba"
+}  # imported inside the one function that needs it, `kernels` in compiled_steps.py
 
 
 def test_the_library_imports_only_its_dependencies() -> None:

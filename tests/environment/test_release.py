@@ -14,7 +14,7 @@ import pytest
 
 import dpdynamics
 import release
-from nb.layout import ROOT
+from nb.layout import EPOCH, ROOT
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_the_archives_hold_the_book(repository: Path) -> None:
     folder = repository / "_build" / "release"
     with zipfile.ZipFile(folder / "private-dynamics-3.1.4-html.zip") as archive:
         names = archive.namelist()
-        assert {i.date_time for i in archive.infolist()} == {release.EPOCH}
+        assert {i.date_time for i in archive.infolist()} == {EPOCH}
         assert {i.external_attr >> 16 for i in archive.infolist()} == {0o644}
     assert names == sorted(names)
     assert not [n for n in names if n.endswith(".buildinfo")]

@@ -5,15 +5,18 @@ import pickle
 import numpy as np
 import pytest
 
+from accounting.asking import ask
 from dpdynamics.accounting import (
-    correlated_gaussian_epsilon,
-    fixed_size_rdp,
+    CorrelatedPoisson,
+    FixedSize,
+    Poisson,
     gaussian_delta,
+    gaussian_noise_multiplier,
     rdp_to_epsilon,
     strategy_matrix,
-    subsampled_gaussian_epsilon,
 )
-from dpdynamics.kan import PrivateKANClassifier, Training, certified_noise
+from dpdynamics.kan import PrivateKANClassifier, Training
+from dpdynamics.kan.estimator import certified_noise
 
 
 def data(n=200, d=2, seed=0):
@@ -34,8 +37,8 @@ def test_poisson_noise_spends_the_budget_and_no_more(epsilon):
     )
     run = {"sampling_probability": 0.1, "steps": 30, "delta": 1e-5}
     noise = guarantee.noise_multiplier
-    assert subsampled_gaussian_epsilon(noise_multiplier=noise, **run) <= epsilon
-    assert subsampled_gaussian_epsilon(noise_multiplier=noise * 0.999, **run) > epsilon
+    assert ask(Poisson, "epsilon", noise_multiplier=noise, **run) <= epsilon
+    assert ask(Poisson, "epsilon", noise_multiplier=noise * 0.999, **run) > epsilon
     assert guarantee.relation.startswith("zero-out")
 
 
@@ -49,12 +52,8 @@ def test_correlated_poisson_noise_is_certified():
         steps=12,
         correlation=0.5,
     )
-    spent = correlated_gaussian_epsilon(
-        noise_multiplier=guarantee.noise_multiplier,
-        correlation=0.5,
-        sampling_probability=0.1,
-        steps=12,
-        delta=1e-5,
+    spent = CorrelatedPoisson(correlation=0.5, sampling_probability=0.1, steps=12).epsilon(
+        noise_multiplier=guarantee.noise_multiplier, delta=1e-5
     )
     assert spent.upper <= 2.0 * (1 + 1e-6)
     assert spent.upper > 1.9
@@ -82,13 +81,21 @@ def test_fixed_size_batches_are_certified_for_replacement():
     orders = np.arange(2.0, 16, 2)
 
     def spent(noise):
-        rdp = fixed_size_rdp(noise_multiplier=noise, batch_size=20, samples=200, orders=orders)
+        rdp = FixedSize(batch_size=20, samples=200).rdp(noise_multiplier=noise, orders=orders).upper
         return rdp_to_epsilon(orders=orders, rdp=10 * rdp, delta=1e-5)
 
     assert spent(guarantee.noise_multiplier) == pytest.approx(4.0, rel=0.03)
     assert guarantee.relation.startswith("replace")
     correlated = certified_noise(epsilon=4.0, correlation=0.75, **settings)
     assert correlated.noise_multiplier == pytest.approx(4 * guarantee.noise_multiplier)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1e5])
+def test_fixed_size_batches_fall_back_on_plain_releases(epsilon):
+    settings = {"epsilon": epsilon, "delta": 1e-5}
+    noise = certified_noise(**settings, sampling="fixed", batch_size=5, samples=30, steps=4)
+    plain = 2 * np.sqrt(4) * gaussian_noise_multiplier(**settings)
+    assert noise.noise_multiplier == pytest.approx(plain, rel=1e-6)
 
 
 def test_batches_of_all_records_are_full_batches():
@@ -110,8 +117,6 @@ def test_batches_of_all_records_are_full_batches():
         ({"steps": 0}, "steps"),
         ({"correlation": 1.0}, "correlation"),
         ({"delta": 0.9, "batch_size": 1, "steps": 1}, "delta"),
-        ({"sampling": "fixed", "epsilon": 1e5}, "epsilon"),
-        ({"sampling": "fixed", "epsilon": 1e-3}, "epsilon"),
         ({"sampling": "fixed", "epsilon": np.nan}, "epsilon"),
     ],
 )

@@ -1,5 +1,7 @@
 """The network against PyTorch's automatic differentiation and against clipping one by one."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +12,7 @@ import dpdynamics.kan.network as module
 from dpdynamics.kan.activations import activation
 from dpdynamics.kan.network import (
     TwoLayerKAN,
-    logistic_curvature,
     logistic_loss,
-    logistic_slope,
 )
 
 CASES = [(a, c) for a in ("tanh", "sigmoid") for c in (False, True)]
@@ -140,6 +140,18 @@ def test_single_precision(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", CASES)
+def test_the_outer_splines_are_expanded_at_the_point_one(kind) -> None:
+    """The cell after the last, where rounding puts units that are nearly saturated."""
+    kan, h = example(kind)[0], example(kind)[0].basis.spacing
+    table, begin = kan._outer
+    np.testing.assert_array_equal(begin, np.arange(7) * (kan.basis.cells + 1))
+    end = table[:, begin.astype(int) + kan.basis.cells]
+    for power in range(4):
+        taylor = kan.coefficients @ kan.basis(1.0, power) * h**power / math.factorial(power)
+        np.testing.assert_allclose(end[power], taylor, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", CASES)
 def test_saturated_units(kind) -> None:
     kan, _, inputs, _ = example(kind)
     features = kan.features(inputs)
@@ -176,12 +188,12 @@ def test_constants_of_the_activations(name) -> None:
 
 def test_logistic_functions() -> None:
     z = np.linspace(-5, 5, 2001)
-    loss, slope, curvature = logistic_loss(z), logistic_slope(z), logistic_curvature(z)
+    loss, slope, curvature = logistic_loss(z), logistic_loss(z, 1), logistic_loss(z, 2)
     np.testing.assert_allclose(loss, np.log(1 + np.exp(-z)), rtol=1e-13)
     np.testing.assert_allclose(np.gradient(loss, z)[1:-1], slope[1:-1], atol=1e-5)
     np.testing.assert_allclose(np.gradient(slope, z)[1:-1], curvature[1:-1], atol=1e-5)
     np.testing.assert_array_equal(logistic_loss([-800.0, 800.0]), [800.0, 0.0])
-    np.testing.assert_array_equal(logistic_slope([-800.0, 800.0]), [-1.0, 0.0])
+    np.testing.assert_array_equal(logistic_loss([-800.0, 800.0], 1), [-1.0, 0.0])
 
 
 def test_bad_arguments() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BSpline, PPoly
 
-from dpdynamics.kan.splines import CubicSplines, spline_bounds
+from dpdynamics.kan.splines import CubicSplines
 
 KINDS = [(size, clamped) for size in (4, 5, 6, 7, 12, 20) for clamped in (False, True)]
 
@@ -78,7 +78,8 @@ def largest(polynomials: list[np.polynomial.Polynomial]) -> float:
 
 @pytest.mark.parametrize(("size", "clamped"), KINDS)
 def test_suprema_by_the_roots_of_derivatives(size: int, clamped: bool) -> None:
-    basis, bounds = CubicSplines(size, clamped), spline_bounds(size, clamped)
+    basis = CubicSplines(size, clamped)
+    bounds = basis.bounds
     t = basis.knots
     splines = [PPoly.from_spline(BSpline(t, row, 3)) for row in np.eye(size)]  # not our pieces
     for order in range(3):
@@ -98,19 +99,18 @@ def test_suprema_by_the_roots_of_derivatives(size: int, clamped: bool) -> None:
 
 def test_constants_depend_on_the_knots() -> None:
     h = 2 / 7
-    assert spline_bounds(10) == pytest.approx(
+    assert CubicSplines(10).bounds == pytest.approx(
         (2 / 3, 2 / (3 * h), 2 / h**2, 1 / 2, 13 / (16 * h**2), 6 / h**4)
     )
-    assert spline_bounds(10, clamped=True) == pytest.approx(
+    assert CubicSplines(10, clamped=True).bounds == pytest.approx(
         (1, 3 / h, 9 / h**2, 1, 18 / h**2, 126 / h**4)
     )
-    assert spline_bounds(4, clamped=True)[2] == 12 / 4
+    assert CubicSplines(4, clamped=True).bounds[2] == 12 / 4
 
 
 def test_bad_arguments() -> None:
-    for call in (lambda: CubicSplines(3), lambda: spline_bounds(3)):
-        with pytest.raises(ValueError, match="size must be at least 4"):
-            call()
+    with pytest.raises(ValueError, match="size must be at least 4"):
+        CubicSplines(3)
     basis = CubicSplines(5)
     for points in (1.0001, [0, -2], np.nan):
         with pytest.raises(ValueError, match="points must"):

@@ -1,11 +1,14 @@
 """Private training against automatic differentiation, a plain loop and exact variances."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdynamics.kan import Recorder, Step, Training, TwoLayerKAN
+from dpdynamics.kan import Recorder, Training, TwoLayerKAN
+from dpdynamics.kan.training import Step
 
 M, D, P, N = 8, 2, 5, 12
 
@@ -140,20 +143,17 @@ def test_correlation_zero_is_plain_dp_sgd():
 
 
 @pytest.mark.parametrize("sampling", ["full", "fixed", "poisson"])
-def test_a_resumed_run_is_the_same_to_the_bit(sampling, tmp_path):
+def test_a_resumed_run_is_the_same_to_the_bit(sampling):
     changes = {"sampling": sampling, "batch_size": N if sampling == "full" else 4}
     changes |= {"groups": 2, "signs": [1.0, -1.0], "radius": 2.0, "initial": None}
     changes |= {"step_size": np.linspace(1, 0.1, 14)}
     whole = training(**changes).advance(14)
-    training(**changes).advance(5).save(tmp_path / "run.npz")
-    other = training(seed=99, **changes).load(tmp_path / "run.npz")
+    other = pickle.loads(pickle.dumps(training(**changes).advance(5)))
     assert other.index == 5
     other.advance(9)
     np.testing.assert_array_equal(other.weights, whole.weights)
     np.testing.assert_array_equal(other.noise, whole.noise)
     np.testing.assert_array_equal(other.start, whole.start)
-    with pytest.raises(ValueError, match="path"):
-        training(**(changes | {"radius": 3.0})).load(tmp_path / "run.npz")
 
 
 def test_equal_seeds_share_batches_and_noise_whatever_else_differs():

@@ -100,7 +100,7 @@ def cell(*records: dict[str, Any], execution: int | None = 1) -> Any:
         new_output(
             "display_data",
             data={MIME: entry, "text/plain": entry["verdict"], "text/html": "<p>verdict</p>"},
-            metadata={"dpdynamics": {"claim": entry["claim"], "seconds": 0.5}},
+            metadata={"dpdynamics": {"claim": entry["claim"]}},
         )
         for entry in records
     ]

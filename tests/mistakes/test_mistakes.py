@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from dpdynamics.accounting import Run
 from valid_calls import CALLS, ELSEWHERE, ROOMS
 from valid_calls.calls import Text, Words
 
@@ -27,10 +28,35 @@ def public() -> dict[str, Any]:
     for room in ROOMS:
         module = importlib.import_module(f"dpdynamics.{room}")
         for name in module.__all__:
-            checked = room in CLASSES and hasattr(getattr(module, name), "__post_init__")
-            if checked or inspect.isfunction(getattr(module, name)):
-                found[f"{room}.{name}"] = getattr(module, name)
+            thing = getattr(module, name)
+            run = (
+                inspect.isclass(thing) and issubclass(thing, Run) and not inspect.isabstract(thing)
+            )
+            checked = run or (room in CLASSES and hasattr(thing, "__post_init__"))
+            if checked or inspect.isfunction(thing):
+                found[f"{room}.{name}"] = thing
+            if run:
+                found |= {f"{room}.{name}.{verb}": asked(thing, verb) for verb in verbs(thing)}
     return found
+
+
+def verbs(kind: type[Run]) -> list[str]:
+    """The public methods of a run."""
+    return [n for n, m in inspect.getmembers(kind, inspect.isfunction) if not n.startswith("_")]
+
+
+def asked(kind: type[Run], verb: str) -> Any:
+    """A function of the fields of a run and of the arguments of a verb together."""
+    own = inspect.signature(kind).parameters
+    rest = dict(inspect.signature(getattr(kind, verb)).parameters)
+    del rest["self"]
+
+    def function(**arguments: Any) -> Any:
+        run = kind(**{name: arguments.pop(name) for name in own if name in arguments})
+        return getattr(run, verb)(**arguments)
+
+    function.__signature__ = inspect.Signature([*own.values(), *rest.values()])  # type: ignore[attr-defined]
+    return function
 
 
 FUNCTIONS = public()

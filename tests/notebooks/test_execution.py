@@ -7,7 +7,6 @@ import re
 
 import nbformat
 
-from nb.execute import execute
 from nb.fingerprint import Library, why_stale
 from nb.normalise import WIDGET_VIEW, read
 
@@ -18,12 +17,16 @@ import ipywidgets
 from IPython.display import display
 view = ipywidgets.IntSlider(2)._repr_mimebundle_()
 view["text/html"] = "<p>static</p>"
-display(view, raw=True, metadata={"dpdynamics": {"seconds": 0.02}})"""
+display(view, raw=True)"""
+VERDICT = """\
+from dpdynamics.verification import identity, verdict
+check = identity("sum", measured=4.0, printed=4.0, controls={"three": 3.0}, rtol=1e-12)
+verdict("lin2025.eq5", check)"""
 STREAMS = "import sys\nfor i in range(50):\n    print(i)\n    sys.stdout.flush()"
 
 
 def test_two_executions_are_byte_identical(plant, tool) -> None:
-    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS)
+    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS, "import time\ntime.sleep(1)", VERDICT)
     first = tool("run", "--force", path)
     once = path.read_bytes()
     second = tool("run", "--force", path)
@@ -111,10 +114,9 @@ def test_pytest_fails_without_any_notebook(tmp_path, run_pytest) -> None:
     assert "no notebook under" in result.stdout
 
 
-def test_processor_seconds_are_stored_not_those_of_the_clock(plant) -> None:
-    busy = "import time\nwhile time.process_time() < 4:\n    pass"
-    path = plant(busy, "time.sleep(4)")
-    outcome = execute(path)
-    assert outcome.error == ""
-    assert outcome.seconds > 8
-    assert 4 <= read(path).metadata["dpdynamics"]["seconds"] <= 7
+def test_the_longest_notebook_comes_first_and_seconds_stay_out_of_the_files(plant, tool) -> None:
+    slow, quick = plant("import time\ntime.sleep(3)", name="z.ipynb"), plant("1", name="a.ipynb")
+    assert tool("run", "--jobs", 1, slow, quick).returncode == 0
+    again = tool("run", "--force", "--jobs", 1, slow, quick).stdout
+    assert again.index("z.ipynb") < again.index("a.ipynb")
+    assert set(read(slow).metadata["dpdynamics"]) == {"fingerprint", "outputs"}

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from ornstein_uhlenbeck import first_two_moments, ornstein_uhlenbeck_moments
 
-from dpdynamics.dynamics import euler_maruyama, first_two_moments, ornstein_uhlenbeck_moments
+from dpdynamics.dynamics import euler_maruyama
 
 RATE, NOISE = np.array([0.5, 1.0, 2.0]), np.array([0.2, 0.0, 1.0])
 TIMES, STEP, REPLICATES = np.array([0.0, 0.37, 2.0]), 0.01, 40_000

@@ -19,15 +19,13 @@ from opacus.accountants import RDPAccountant as OpacusAccountant
 from opacus.accountants.analysis.rdp import compute_rdp, get_privacy_spent
 
 from accounting.subsampled_reference import exact_rdp, exact_rdp_whole
-from dpdynamics.accounting import subsampled_gaussian_rdp
+from dpdynamics.accounting import Poisson
 
 CASES = [(1e-3, 0.6), (0.01, 1.0), (0.01, 2.5), (0.04, 1.5), (0.1, 5.0), (0.9, 3.0)]
 
 
 def ours(q, sigma, orders, steps=1):
-    return subsampled_gaussian_rdp(
-        noise_multiplier=sigma, sampling_probability=q, steps=steps, orders=orders
-    )
+    return Poisson(sampling_probability=q, steps=steps).rdp(noise_multiplier=sigma, orders=orders)
 
 
 def dp_accounting(q, sigma, orders, steps=1):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpdynamics.problems import Classification, diabetes
-from dpdynamics.problems.data import breast_cancer, digits
+from dpdynamics.problems import breast_cancer, diabetes, digits
 
 
 def test_shape_and_ranges():
@@ -69,24 +68,6 @@ def test_digits_are_as_published():
     length = np.linalg.norm(data.features, axis=1)
     guess = data.labels[1::2][np.argmax(nearest / length[1::2], axis=1)]
     assert np.mean(guess == data.labels[::2]) > 0.95
-
-
-@pytest.mark.parametrize(
-    ("name", "features", "labels"),
-    [("features", [[np.nan]], [0]), ("labels", [[1.0]], [0.5]), ("labels", [[1.0]], [0, 1])],
-)
-def test_bad_records_are_named(name, features, labels):
-    with pytest.raises(ValueError, match=name):
-        Classification(features, labels, ("size",), ("one", "other"))
-
-
-def test_records_of_the_caller_stay_writeable():
-    features = np.eye(2)
-    data = Classification(features, [0, 1], ("a", "b"), ("one", "other"))
-    features[0, 0] = 2.0
-    assert data.features[0, 0] == 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        data.labels[0] = 1
 
 
 def test_two_classes():

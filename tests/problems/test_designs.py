@@ -4,7 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpdynamics.problems import GaussianDesign, GaussianLabelNoise, RademacherDesign, UniformDesign
+from dpdynamics.problems import GaussianDesign, GaussianLabelNoise
+from dpdynamics.problems.designs import UniformDesign
 
 SPECTRUM = np.array([0.0, 0.2, 1.5, 4.0])
 
@@ -20,9 +21,7 @@ def test_the_reflection_diagonalises_the_second_moment_of_uniform_entries(d):
     np.testing.assert_allclose(design.rotate(design.rotate(v)), v, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "design", [UniformDesign(4), GaussianDesign(SPECTRUM), RademacherDesign(SPECTRUM)]
-)
+@pytest.mark.parametrize("design", [UniformDesign(4), GaussianDesign(SPECTRUM)])
 def test_samples_have_the_stated_second_moment(design):
     n = 100_000
     a = design.sample(np.random.default_rng(5), (n, 2)).reshape(2 * n, 4)
@@ -36,11 +35,6 @@ def test_uniform_samples_come_from_entries_in_their_interval():
     entries = design.rotate(design.sample(np.random.default_rng(0), 1000))
     assert entries.min() > -1e-12
     assert entries.max() < 1 / 3 + 1e-12
-
-
-def test_rademacher_features_have_a_fixed_length():
-    a = RademacherDesign(SPECTRUM).sample(np.random.default_rng(0), 50)
-    np.testing.assert_allclose(np.sum(a**2, axis=1), SPECTRUM.sum())
 
 
 @pytest.mark.parametrize("clip", [0.01, 1.0, 3.0, 9.0])

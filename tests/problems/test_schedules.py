@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from dpdynamics.problems import Constant, ExponentialDecay, PowerDecay, Schedule, as_schedule
+from dpdynamics.problems import Constant, ExponentialDecay, PowerDecay
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
 SCHEDULES = [
     Constant(0.8),
@@ -21,15 +22,19 @@ SCHEDULES = [
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 @pytest.mark.parametrize("t", [0.0, 1e-9, 0.7, 30.0])
-def test_the_integral_is_the_integral(schedule, t):
-    exact, _ = quad(lambda s: float(schedule(s)), 0, t, epsabs=0, epsrel=1e-12, limit=200)
-    assert float(schedule.integral(t)) == pytest.approx(exact, rel=1e-10)
+def test_the_integrals_are_the_integrals(schedule, t):
+    for power, integral in ((1, schedule.integral), (2, schedule.square_integral)):
+        exact, _ = quad(
+            lambda s, p=power: float(schedule(s)) ** p, 0, t, epsabs=0, epsrel=1e-12, limit=200
+        )
+        assert float(integral(t)) == pytest.approx(exact, rel=1e-10)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
 def test_schedules_are_elementwise(schedule):
     t = np.array([[0.0, 1.0], [2.0, 3.0]])
     assert schedule(t).shape == schedule.integral(t).shape == t.shape
+    np.testing.assert_allclose(schedule.step_sizes(4)[1], schedule(0.5) / 4, rtol=1e-15)
     assert float(schedule(2.0)) == schedule(t)[1, 0]
 
 

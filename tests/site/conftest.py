@@ -29,9 +29,12 @@ def pages() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes ``page_name`` once for every page; without a site, once, to skip."""
+    """Run a test that takes ``page_name`` once for every page; without a site, once, to skip.
+
+    The tests of a file that ask about one page follow one another: ``shared_page`` loads it once.
+    """
     if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", pages() or ["(no site)"])
+        metafunc.parametrize("page_name", pages() or ["(no site)"], scope="module")
 
 
 @pytest.fixture(scope="session")
@@ -103,9 +106,8 @@ def browser():
         browser.close()
 
 
-@pytest.fixture
-def open_page(browser):
-    """Function that opens an address and waits for its scripts.
+def opener(browser):
+    """Yield a function that opens an address and waits for its scripts; then close its pages.
 
     The page has an attribute ``complaints``: console errors, script errors, failed requests and
     requests to anywhere but this machine.
@@ -144,3 +146,37 @@ def open_page(browser):
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Function that opens an address in a page of its own, with options of a context."""
+    yield from opener(browser)
+
+
+@pytest.fixture(scope="session")
+def shared_page(browser, http_address):
+    """Function that gives a page of the site, loaded and typeset once for tests in a row.
+
+    Size, medium and colours are those of a desk again; what else a test changes, it puts back.
+    """
+    opening = opener(browser)
+    open_page = next(opening)
+    last = {}
+
+    def shared_page(name: str):
+        if name not in last:
+            for page in last.values():
+                page.context.close()
+            last.clear()
+            last[name] = open_page(
+                http_address + name, color_scheme="light", reduced_motion="reduce"
+            )
+        page = last[name]
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(media="screen", color_scheme="light", reduced_motion="reduce")
+        page.evaluate("document.documentElement.dataset.theme = 'light'")
+        return page
+
+    yield shared_page
+    next(opening, None)

@@ -25,18 +25,6 @@ def state(explorer):
     )
 
 
-def test_page_is_quiet_and_typeset_and_fits_a_phone(page_name, http_address, open_page):
-    page = open_page(http_address + page_name)
-    assert not page.complaints
-    body = page.inner_text("body")
-    assert not re.search(r"\\\(|\\\[|\\begin\{", body)
-    formulas = page.locator("span.math, div.math").count()
-    assert page.locator("mjx-container").count() >= formulas
-    assert page.locator("mjx-merror").count() == 0
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
 def test_chapter_works_from_server_and_disk(address, open_page):
     page = open_page(address + CHAPTER)
     assert page.locator("mjx-container").count() > 0
@@ -70,8 +58,8 @@ def test_explorers_follow_the_keyboard(address, open_page):
         assert [state(e) for e in explorers if e is not explorer] == others
 
 
-def test_explorers_follow_the_mouse(http_address, open_page):
-    page = open_page(http_address + CHAPTER)
+def test_explorers_follow_the_mouse(shared_page):
+    page = shared_page(CHAPTER)
     for explorer in page.locator(".dp-explorer").all():
         before = state(explorer)
         slider = explorer.locator("input[type=range]").first
@@ -148,8 +136,8 @@ def test_no_table_is_cut_on_paper(name, http_address, open_page):
         assert scroller.evaluate("e => getComputedStyle(e).overflowX") == "visible"
 
 
-def test_display_formulas_are_as_large_as_others_on_paper(http_address, open_page):
-    page = open_page(http_address + CHAPTER)
+def test_display_formulas_are_as_large_as_others_on_paper(shared_page):
+    page = shared_page(CHAPTER)
     page.emulate_media(media="print")
     size = "e => parseFloat(getComputedStyle(e).fontSize)"
     inline = page.locator(".bd-article section > p mjx-container").first.evaluate(size)
@@ -157,8 +145,9 @@ def test_display_formulas_are_as_large_as_others_on_paper(http_address, open_pag
     assert display == pytest.approx(inline, rel=0.02)
 
 
-def test_wide_numbered_equations_scroll_on_screen(http_address, open_page):
-    page = open_page(http_address + CHAPTER, viewport={"width": 390, "height": 800})
+def test_wide_numbered_equations_scroll_on_screen(shared_page):
+    page = shared_page(CHAPTER)
+    page.set_viewport_size({"width": 390, "height": 800})
     equations = page.locator("div.math:has(> .eqno) > mjx-container")
     assert equations.count()
     assert {e.evaluate("e => getComputedStyle(e).overflowX") for e in equations.all()} == {"auto"}
@@ -176,8 +165,9 @@ def test_sliders_are_near_by_keyboard(http_address, open_page):
     pytest.fail("89 Tabs past the contents do not reach the first slider")
 
 
-def test_figures_are_readable_on_a_phone(http_address, open_page):
-    page = open_page(http_address + CHAPTER, viewport={"width": 390, "height": 800})
+def test_figures_are_readable_on_a_phone(shared_page):
+    page = shared_page(CHAPTER)
+    page.set_viewport_size({"width": 390, "height": 800})
     for figure in page.locator("figure.dp-figure:has(> img)").all():
         assert figure.locator("> img").bounding_box()["width"] >= 560
         figure.evaluate("e => { e.scrollLeft = 1000; }")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdynamics.problems.text import movie_review_law
+from dpdynamics.problems.text import review_law
 from dpdynamics.training.grids import grid, run_grid
 from grid_tasks import Data, fail_at_two, first_norm, walk, where
 
@@ -88,7 +88,7 @@ KILLED = """
 import numpy as np
 from functools import partial
 from grid_tasks import Data, walk
-from dpdynamics.problems.text import movie_review_law
+from dpdynamics.problems.text import review_law
 from dpdynamics.training.grids import grid, run_grid
 run_grid(partial(walk, data=Data(np.arange(3.0))), grid(scale=0.1, replicate=range(6)), seed=5,
          path=__import__("sys").argv[1])
@@ -207,7 +207,7 @@ def test_caches_do_not_change_bound_data(tmp_path):
     """A data class fills a cached property, and a sparse matrix notes that it is sorted."""
 
     def data():
-        law = movie_review_law(np.random.default_rng(0), vocabulary=30)
+        law = review_law(np.random.default_rng(0), vocabulary=30)
         return law.sample(np.random.default_rng(1), 20)
 
     used, other = data(), data().subset(slice(1, None))

@@ -26,8 +26,8 @@ CALLS: dict[str, Call] = {
 
 # Functions that have no call here, each with the reason and where its bad input is tested.
 ELSEWHERE: dict[str, str] = {
+    "accounting.compose": "pairs: tests/accounting/test_compose.py",
     "dynamics.released_risk": "settings by **: tests/dynamics/test_tuning.py",
-    "dynamics.risk_bounds": "settings by **: tests/dynamics/test_clipped_risk.py",
     "problems.load_posts": "files: tests/problems/test_reviews.py",
     "problems.load_reviews": "files: tests/problems/test_reviews.py",
     "training.grid": "arguments of any name: tests/training/test_grids.py",

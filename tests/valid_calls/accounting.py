@@ -9,7 +9,6 @@ from scipy import stats
 
 from valid_calls.calls import Call, of, rng
 
-STEP = {"noise_multiplier": 1.0, "sampling_probability": 0.1, "steps": 20}
 BLOCKS = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 8}
 BATCH = {"noise_multiplier": 1.5, "batch_size": 10, "samples": 100}
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -17,7 +16,16 @@ ORDERS = np.array([2.0, 3.0])
 RDP = np.array([0.2, 0.3])
 PASS = {"step_sizes": np.array([0.5, 0.4, 0.3]), "noise_scales": np.array([1.0, 1.0, 1.0])}
 GAUSSIANS = {"mean_p": 0.3, "cov_p": 1.0, "mean_q": 0.0, "cov_q": 1.2}
-RELATION = {"relation": "add_remove"}
+LEVEL = {"noise_multiplier": 1.5, "epsilon": 1.0}
+SPENT = {"noise_multiplier": 1.5, "delta": 1e-3}
+SIZES = {"batch_size": 10, "samples": 100}
+RUNS: dict[str, dict[str, Any]] = {
+    "BallsInBins": {"batches": 10, "relation": "add_remove", "mesh": 4096},
+    "CorrelatedPoisson": {**BLOCKS, "relation": "zero_out", "blocks": (1, 2)},
+    "FixedSize": {**SIZES, "steps": 20, "relation": "zero_out"},
+    "Poisson": {"sampling_probability": 0.1, "steps": 20, "relation": "add_remove"},
+    "Shuffled": {**SIZES, "steps": 20, "runs": 2, "relation": "zero_out"},
+}
 
 CALLS: dict[str, Call] = {
     "add_delta_bound": of(**BLOCKS, noise_multiplier=3.0, epsilon=1.0),
@@ -35,12 +43,6 @@ CALLS: dict[str, Call] = {
         rng=rng(),
     ),
     "block_pair": of(correlation=0.5, block=2, sampling_probability=0.1),
-    "calibrate_noise_multiplier": of(**BUDGET, sampling_probability=0.1, steps=20, **RELATION),
-    "composed_epsilon_lower": of(
-        p=np.array([0.6, 0.4]), q=np.array([0.4, 0.6]), times=5, delta=0.01, cells=256
-    ),
-    "correlated_gaussian_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=1.0, blocks=(1, 2)),
-    "correlated_gaussian_epsilon": of(**BLOCKS, noise_multiplier=3.0, delta=1e-3, blocks=(1, 2)),
     "correlated_loss": of(
         outputs=np.zeros((2, 8)),
         noise_multiplier=1.0,
@@ -49,19 +51,16 @@ CALLS: dict[str, Call] = {
         nodes=21,
         rounding="linear",
     ),
-    "correlated_noise_multiplier": of(**BUDGET, **BLOCKS, **RELATION, blocks=(1, 2)),
-    "cumulative_noise_lower_bound": of(**BUDGET, sampling_probability=0.1, steps=20, **RELATION),
+    "cumulative_noise_lower_bound": of(
+        **BUDGET, sampling_probability=0.1, steps=20, relation="zero_out"
+    ),
     "cumulative_noise_std": of(noise_multiplier=1.0, correlation=0.5, steps=5),
     "epsilon_to_zcdp": of(epsilon=1.0, delta=1e-5, conversion="tight"),
-    "fixed_size_delta": of(**BATCH, epsilon=1.0),
     "fixed_size_pair": of(**BATCH, relation="replace", others="opposite"),
-    "fixed_size_rdp": of(**BATCH, orders=ORDERS),
     "fixed_size_rdp_bound": of(**BATCH, orders=ORDERS),
-    "fixed_size_rdp_lower": of(**BATCH, orders=ORDERS),
     "gaussian_delta": of(mu=1.0, epsilon=1.0),
     "gaussian_epsilon": of(mu=1.0, delta=1e-5),
     "gaussian_noise_multiplier": of(**BUDGET),
-    "gaussian_rdp": of(noise_multiplier=1.0, orders=ORDERS, steps=3),
     "gaussian_tradeoff": of(mu=1.0, type_one_error=0.1),
     "hidden_state_rdp": of(
         step_size=0.1,
@@ -74,7 +73,6 @@ CALLS: dict[str, Call] = {
         diameter=2.0,
     ),
     "hockey_stick_gaussian": of(**GAUSSIANS, epsilon=0.5),
-    "independent_noise_multiplier": of(noise_multiplier=1.0, correlation=0.5, steps=5),
     "kl_divergence_gaussian": of(**GAUSSIANS),
     "noising_matrix": of(correlation=0.5, steps=4),
     "one_pass_gdp": of(**PASS),
@@ -92,9 +90,6 @@ CALLS: dict[str, Call] = {
     ),
     "pure_to_rdp": of(epsilon=1.0, orders=ORDERS),
     "pure_to_zcdp": of(epsilon=1.0),
-    "random_allocation_delta": of(
-        noise_multiplier=1.0, batches=10, epsilon=1.0, relation="add_remove", mesh=4096
-    ),
     "rdp_to_delta": of(orders=ORDERS, rdp=RDP, epsilon=1.0, conversion="tight"),
     "rdp_to_epsilon": of(orders=ORDERS, rdp=RDP, delta=1e-5, conversion="tight"),
     "renyi_divergence_gaussian": of(**GAUSSIANS, order=2.0),
@@ -109,9 +104,6 @@ CALLS: dict[str, Call] = {
     "sampled_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=0.1, samples=1000, nodes=21),
     "strategy_matrix": of(correlation=0.5, steps=4),
     "strategy_norm": of(correlation=0.5, steps=4),
-    "subsampled_gaussian_delta": of(**STEP, epsilon=1.0, **RELATION),
-    "subsampled_gaussian_epsilon": of(**STEP, delta=1e-5, **RELATION),
-    "subsampled_gaussian_rdp": of(**STEP, orders=ORDERS, **RELATION),
     "tradeoff_to_delta": of(
         type_one_error=np.array([0.0, 0.5, 1.0]),
         type_two_error=np.array([1.0, 0.3, 0.0]),
@@ -121,6 +113,15 @@ CALLS: dict[str, Call] = {
     "zcdp_to_delta": of(rho=0.5, epsilon=1.0, conversion="tight"),
     "zcdp_to_epsilon": of(rho=0.5, delta=1e-5, conversion="tight"),
 }
+for _name, _run in RUNS.items():
+    CALLS |= {
+        _name: of(**_run),
+        f"{_name}.delta": of(**_run, **LEVEL),
+        f"{_name}.epsilon": of(**_run, **SPENT),
+        f"{_name}.noise_for": of(**_run, **BUDGET),
+    }
+    if _name in ("FixedSize", "Poisson"):
+        CALLS[f"{_name}.rdp"] = of(**_run, noise_multiplier=1.5, orders=ORDERS)
 
 
 def _gaussian_profile(epsilon: Any) -> Any:

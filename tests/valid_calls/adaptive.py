@@ -36,15 +36,9 @@ LEVEL = {"learning_rate": 0.1, "scale": 1.0, "contraction": 0.5}
 
 CALLS: dict[str, Call] = {
     "averaged_sign_mean": of(coordinate=0.5, **SIGN),
-    "averaged_sign_slope": of(**{k: v for k, v in SIGN.items() if k != "mean_norm"}),
     "clipped_moments": of(**CLIPPED, **STUDENT),
-    "diffusion_law": of(
-        drift=lambda x: -x, variance=lambda x: 0.5, interval=(-6.0, 6.0), panels=64
-    ),
     "exact_sign_mean": of(coordinate=0.5, **SIGN | {"degrees_of_freedom": np.inf}),
     "gaussian_sign": of(gradient=linear, scale=1.0),
-    "gaussian_sign_mean": of(mean=0.5, std=1.0),
-    "gaussian_sign_slope": of(std=1.0),
     "huber_gibbs_law": of(curvature=1.0, clip_norm=1.0, temperature=0.1, dimension=3),
     "linear_sign_law": of(**LAW),
     "normalised_mean": of(**NORMALISED, **STUDENT),
@@ -87,7 +81,5 @@ CALLS: dict[str, Call] = {
     "sign_walk_expectations": of(**WALK, **STEPS, functions=[linear]),
     "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),
     "student_factor": of(**STUDENT),
-    "student_sign": of(gradient=linear, gradient_noise=1.0, **STUDENT, noise_scale=0.5),
     "uniform_clipped_mean": of(**CLIPPED, **STUDENT),
-    "uniform_normalised_mean": of(**NORMALISED),
 }

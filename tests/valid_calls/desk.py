@@ -32,7 +32,6 @@ CALLS: dict[str, Call] = {
         blocks=(1, 2),
     ),
     "end_noise_std": of(correlation=0.5, decay=0.1, steps=5),
-    "fixed_size_epsilon": of(**RUN, **RELATION),
     "plan_one_pass": of(
         samples=2000,
         dimension=100,
@@ -47,6 +46,5 @@ CALLS: dict[str, Call] = {
     "required_noise": of(
         **BUDGET, samples=100, batch_size=10, steps=20, sampling="poisson", **RELATION
     ),
-    "shuffled_epsilon": of(**RUN, **RELATION),
     "spent_epsilon": of(**RUN, sampling="poisson", **RELATION, runs=2),
 }

@@ -43,5 +43,4 @@ CALLS: dict[str, Call] = {
     "marks": of(index=3),
     "panels": of(columns=2, height=3.7),
     "show": lambda: {"fig": draw(), **WORDS},
-    "use_style": of(),
 }

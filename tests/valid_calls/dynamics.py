@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpdynamics.dynamics import SpectralBlocks, gaussian_kernel
+from dpdynamics.dynamics import SpectralBlocks
 from dpdynamics.problems import (
     Constant,
     GaussianDesign,
@@ -18,9 +18,9 @@ from dpdynamics.problems import (
 from valid_calls.calls import Call, of, rng
 
 
-def half(x: Any) -> Any:
-    """The mean of a step of gradient descent on a quadratic."""
-    return x / 2
+def walk(x: Any) -> Any:
+    """A step of gradient descent on a quadratic, with a fair sign for its noise."""
+    return np.stack([x / 2 - 0.3, x / 2 + 0.3]), np.full((2, 1), 0.5)
 
 
 def square(x: Any) -> Any:
@@ -68,7 +68,6 @@ INTERVAL = {"interval": (-4.0, 4.0), "nodes": 48, "tolerance": 1e-6}
 STARTS = {"x": np.array([0.5, 1.0]), "g": square}
 EQUATION = {"A": SQUARE, "b": VECTOR, "S": IDENTITY}
 RECURSION = {"F": SQUARE / 2, "g": VECTOR, "C": IDENTITY}
-LAW = {"mean": VECTOR, "covariance": IDENTITY}
 ISOTROPIC = {
     "dimension": 4,
     "learning_rate": 0.5,
@@ -89,10 +88,9 @@ ONE_PASS = {
 STATE = {"learning_rates": np.full(3, 0.1), "noise_scale": 0.5, "x0": START}
 
 CALLS: dict[str, Call] = {
-    "average_iterate": of(**HSGD, step_time=0.5, times=np.array([0.2, 1.0])),
     "backward_quadratics": of(**SPECTRUM, h=VECTOR, u=VECTOR, times=TIMES),
     "chain_expectation": of(
-        kernel=gaussian_kernel(half, 0.3, quadrature=16),
+        kernel=walk,
         **STARTS,
         steps=np.array([1, 2]),
         **INTERVAL,
@@ -108,11 +106,9 @@ CALLS: dict[str, Call] = {
         replicates=2,
         **GRID,
     ),
-    "clipped_risk": of(initial_risk=0.5, **PASS, descent=1.0, sampling=1.0, **GRID),
+    "clipped_risk": of(start=0.5, **PASS, descent=1.0, sampling=1.0, **GRID),
     "clipping_factors": of(ratio=1.0),
-    "coarsen": of(increments=np.ones((4, 2)), factor=2),
     "conditional_law": of(a=IDENTITY, b=VECTOR, **STATE | {"learning_rates": VECTOR}, ridge=0.1),
-    "coupled_risk": of(spectrum=BLOCKS, **PASS, **GRID),
     "diffusion_expectation": of(
         drift=lambda x: -x,
         diffusion=constant,
@@ -133,28 +129,15 @@ CALLS: dict[str, Call] = {
         backend="numpy",
         device="cpu",
     ),
-    "first_two_moments": of(x=IDENTITY),
     "fluctuations": of(**HSGD, h=VECTOR, u=VECTOR, time=1.0),
-    "gaussian_kernel": of(mean=half, scale=0.3, quadrature=8),
     "gaussian_moment_recursion": of(problem=PROBLEM, **STATE),
     "gradient_flow": of(problem=PROBLEM, x0=START, schedule=0.5, times=TIMES),
     "hsgd_paths": of(**HSGD, times=TIMES, rng=rng(), max_step=0.1, replicates=2),
     "isotropic_hsgd": of(**ISOTROPIC, time=1.0, rank_one=1.0),
-    "isotropic_risk": of(
-        problem=LeastSquares(np.ones(2), TRUTH, 0.3, 0.1),
-        x0=START,
-        learning_rate=0.5,
-        noise_scale=0.5,
-        times=TIMES,
-    ),
     "isotropic_sgd": of(**ISOTROPIC, steps=4, lengths=(1.0,)),
-    "last_iterate": of(**HSGD, step_time=0.5, time=1.0),
-    "last_step_jump": of(schedule=PolynomialDecay(5.0, 0.0), **CLIPPED),
     "law": of(**HSGD, times=TIMES),
     "linear_recursion": of(**RECURSION),
-    "linear_recursion_moments": of(**RECURSION, **LAW, steps=np.array([0, 3])),
     "linear_sde": of(**EQUATION, time=1.0),
-    "linear_sde_moments": of(**EQUATION, **LAW, times=TIMES),
     "noisy_sgd": of(
         setting=SETTING,
         rng=rng(),
@@ -174,20 +157,13 @@ CALLS: dict[str, Call] = {
         panels=1,
     ),
     "one_pass_sgd": of(**ONE_PASS),
-    "one_pass_sgd_plain": of(**ONE_PASS),
     "one_pass_step": of(
         theta=IDENTITY, features=IDENTITY, labels=VECTOR, step_size=0.1, clip_norm=1.0
     ),
-    "one_step_moments": of(problem=PROBLEM, x=START, learning_rate=0.1, noise_scale=0.5),
-    "ornstein_uhlenbeck_moments": of(
-        x0=IDENTITY, times=TIMES, rate=1.0, diffusion=0.2, rng=rng(), max_step=0.25
-    ),
     "risk_curve": of(**HSGD, times=TIMES),
     "risk_curve_volterra": of(**HSGD, times=TIMES),
-    "several_iterates": of(**HSGD, step_time=0.5, times=np.array([0.2, 1.0])),
-    "solve_volterra": of(forcing=np.ones(3), kernel=np.full((3, 3), 0.5), times=TIMES),
+    "release": of(**HSGD, step_time=0.5, times=np.array([0.2, 1.0])),
     "stability_limit": of(problem=PROBLEM),
-    "stationary_moments": of(**EQUATION),
     "stationary_risk": of(problem=PROBLEM, learning_rate=0.5, noise_scale=0.5),
     "tune_one_pass": of(
         exponent=0.5,
@@ -198,7 +174,6 @@ CALLS: dict[str, Call] = {
         clip_constant=0.3,
         steps=8,
     ),
-    "volterra_kernels": of(**SPECTRUM, t=TIMES, s=TIMES / 2, hessian=EIGENVALUES),
     "weak_error": of(
         optimizer_step=lambda x, z, eta: x - eta * x + eta * z,
         equation=lambda eta: (drift, lambda t, x: eta**0.5),

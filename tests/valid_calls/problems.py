@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -23,28 +21,8 @@ QUESTIONS = {**ZIPF, "classes": 3, "keywords": 4, "keyword_share": 0.15}
 PARTS = {"train_size": 5, "test_size": 4, "rows": "unit"}
 
 
-def records() -> dict[str, Any]:
-    """Records of a classification, made anew: they become read-only."""
-    return {
-        "features": np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
-        "labels": np.array([0, 1, 1]),
-        "names": ("height", "width"),
-        "classes": ("cat", "dog"),
-    }
-
-
 CALLS: dict[str, Call] = {
-    "BagOfWordsLaw": of(
-        word_probabilities=np.array([0.5, 0.3, 0.2]),
-        log_odds=np.array([[0.0, 1.0, 0.0], [0.5, 0.0, -1.0]]),
-        class_probabilities=np.array([0.5, 0.5]),
-        log_length_mean=2.0,
-        log_length_sd=0.5,
-        minimum_length=3,
-        name=Text("a law"),
-    ),
     "CappedDecay": of(decay=PolynomialDecay(3.0, 0.5), cap=2.0),
-    "Classification": records,
     "Constant": of(value=0.5),
     "ExponentialDecay": of(initial=1.0, rate=0.5),
     "GaussianDesign": of(eigenvalues=EIGENVALUES),
@@ -54,7 +32,6 @@ CALLS: dict[str, Call] = {
     "PolynomialDecay": of(initial=np.array([1.0, 2.0]), exponent=0.5),
     "PowerDecay": of(initial=1.0, timescale=2.0, power=0.5),
     "QuadraticStatistic": of(matrix=np.eye(2), vector=TRUTH, constant=1.0),
-    "RademacherDesign": of(eigenvalues=EIGENVALUES),
     "Setting": of(
         problem=LeastSquares(EIGENVALUES, TRUTH, 0.25, 0.1),
         design=GaussianDesign(EIGENVALUES),
@@ -72,13 +49,9 @@ CALLS: dict[str, Call] = {
         description=Words(""),
         synthetic=True,
     ),
-    "UniformDesign": of(dimension=3),
-    "as_schedule": of(schedule=0.5),
     "literal_preset": of(rng=rng(), dimension=3, samples=4, noise_scale=1.5),
-    "movie_review_law": of(rng=rng(), **REVIEWS),
     "movie_reviews": of(rng=rng(), **PARTS, **REVIEWS),
     "stack_overflow": of(rng=rng(), **PARTS, **QUESTIONS),
-    "stack_overflow_law": of(rng=rng(), **QUESTIONS),
     "theory_preset": of(
         rng=rng(), dimension=3, label_scale=0.5, noise_scale=0.7, learning_rate=0.8
     ),

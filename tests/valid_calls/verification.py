@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dpdynamics.verification import Estimate
 from valid_calls.calls import Call, Text, of, rng
 
 GRID = {"where": {"x": np.array([1.0, 2.0])}}
@@ -27,7 +26,6 @@ CALLS: dict[str, Call] = {
     "attack": of(
         ratio=lambda x: 0.5 + 0.1 * x, bounds={"x": (0.0, 1.0)}, rng=rng(), starts=8, generations=2
     ),
-    "base_seed": of(),
     "bound": of(
         name=Text("a bound"),
         measured=np.array([1.0, 2.0]),
@@ -37,7 +35,6 @@ CALLS: dict[str, Call] = {
         slack=1e-12,
         **GRID,
     ),
-    "clopper_pearson": of(successes=5, trials=20, error=0.05),
     "coverage": of(
         name=Text("an event"),
         successes=95,
@@ -48,7 +45,6 @@ CALLS: dict[str, Call] = {
         family_error=1e-4,
     ),
     "critical_value": of(comparisons=3, family_error=0.01, dof=10.0, sides=2),
-    "difference_of_means": of(first=np.array([1.0, 2.0]), second=np.array([1.0, 3.0])),
     "distribution": of(
         name=Text("a law"),
         samples=DRAWS,
@@ -57,7 +53,6 @@ CALLS: dict[str, Call] = {
         family_error=1e-4,
         allowance=0.01,
     ),
-    "equivalence": of(estimate=Estimate(0.0, 0.1, 10.0), margin=1.0),
     "expectation": of(
         name=Text("a mean"),
         samples=DRAWS,

@@ -9,10 +9,8 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from dpdynamics.verification import (
-    Attack,
     attack,
     bound,
-    clopper_pearson,
     coverage,
     distribution,
     expectation,
@@ -22,6 +20,9 @@ from dpdynamics.verification import (
     privacy,
     rate,
 )
+from dpdynamics.verification.attacks import Attack
+from dpdynamics.verification.laws import proportion
+from dpdynamics.verification.statistics import FAMILY_ERROR
 
 POINTS = np.linspace(0.1, 2, 20)
 SIZES = np.array([50, 100, 200, 400, 800, 1600, 3200])
@@ -202,7 +203,7 @@ def test_expectation_error_rate_at_a_smaller_level():
             "m", samples=samples, printed=np.ones(3), controls={"2": [2, 2, 2]}, family_error=0.05
         )
         rejected += check.printed.outcome == "rejected"
-    assert clopper_pearson(rejected, runs)[0] <= 0.05
+    assert proportion(rejected, runs, FAMILY_ERROR)[0] <= 0.05
     assert rejected > 0.01 * runs  # the test is not vacuous either
 
 
@@ -219,7 +220,7 @@ def test_recorded_power_is_the_rejection_rate_of_the_control():
         for _ in range(runs)
     ]
     rejected = sum(check.controls[0].ratio > 1 for check in checks)
-    low, high = clopper_pearson(rejected, runs)
+    low, high = proportion(rejected, runs, FAMILY_ERROR)
     powers = [check.controls[0].power for check in checks]
     assert low <= np.mean(powers) <= high
 
@@ -328,10 +329,12 @@ def test_distribution_error_rate_and_power_bound():
         for _ in range(runs)
     ]
     false = sum(check.printed.ratio > 1 for check in checks)
-    low, high = clopper_pearson(false, runs)
+    low, high = proportion(false, runs, FAMILY_ERROR)
     assert low <= 0.05 <= high
     detected = sum(check.controls[0].ratio > 1 for check in checks)
-    assert clopper_pearson(detected, runs)[1] >= np.mean([c.controls[0].power for c in checks])
+    assert proportion(detected, runs, FAMILY_ERROR)[1] >= np.mean(
+        [c.controls[0].power for c in checks]
+    )
 
 
 def test_distribution_fails_corrects_and_doubts():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpdynamics.verification import base_seed, generator
+from dpdynamics.verification import generator
+from dpdynamics.verification.seeds import base_seed
 
 
 def first(label):

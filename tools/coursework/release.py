@@ -22,9 +22,9 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from coursework.sources import COURSE, Assignment
+from nb.layout import pack
 
 ARCHIVE = "assignments.zip"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can hold
 NOTES = COURSE / "handout.md"
 
 
@@ -116,16 +116,9 @@ def _leave_settings(folder: Path) -> None:
 def archive(folder: Path, names: list[str]) -> Path:
     """Put student versions and their notes into one archive."""
     path = folder / ARCHIVE
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as pack:
-        _add(pack, "assignments/README.md", NOTES.read_bytes())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        pack(packed, "assignments/README.md", NOTES.read_bytes())
         for name in sorted(names):
             file = folder / "release" / name / f"{name}.ipynb"
-            _add(pack, f"assignments/{name}.ipynb", file.read_bytes())
+            pack(packed, f"assignments/{name}.ipynb", file.read_bytes())
     return path
-
-
-def _add(pack: zipfile.ZipFile, name: str, content: bytes) -> None:
-    entry = zipfile.ZipInfo(name, EPOCH)
-    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-    entry.create_system = 3
-    pack.writestr(entry, content)

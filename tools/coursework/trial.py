@@ -48,7 +48,7 @@ def run(
                 if until_failure and name not in own:
                     later.append((name, text))
                     continue
-            error = _execute(name, text, space)
+            error = execute(name, text, space)
             if kind == "tests":
                 results[name] = error
                 if error and until_failure:
@@ -56,7 +56,7 @@ def run(
             elif kind == "given" and error:
                 raise error
         for name, text in later:
-            results[name] = _execute(name, text, space)
+            results[name] = execute(name, text, space)
             if results[name]:
                 break
     return results
@@ -75,7 +75,8 @@ def _own_tests(assignment: Assignment, solution: str) -> set[str]:
     return own
 
 
-def _execute(name: str, text: str, space: dict[str, Any]) -> BaseException | None:
+def execute(name: str, text: str, space: dict[str, Any]) -> BaseException | None:
+    """What one cell raised in a namespace, or None."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(text, f"<{name}>", "exec"), space)

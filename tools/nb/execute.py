@@ -6,12 +6,11 @@ others go on. The kernel works in the notebook's folder, as it does in JupyterLa
 
 from __future__ import annotations
 
-import copy
 import multiprocessing
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +18,6 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-
-try:
-    import resource
-except ImportError:
-    resource = None  # type: ignore[assignment]
 
 from nb.bootstrap import ensure_bootstrap
 from nb.fingerprint import Library, fingerprint, outputs_hash
@@ -46,7 +40,7 @@ _TRACEBACK_LINES = 25
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one notebook: its seconds by the clock, and the error if it failed."""
+    """What became of one notebook: how long it took, and the error if it failed."""
 
     path: Path
     seconds: float
@@ -60,20 +54,13 @@ def cell_name(notebook: nbformat.NotebookNode, index: int) -> str:
     return f"cell {index + 1} (code cell {number})"
 
 
-def kernel_seconds() -> float:
-    """Processor seconds of the kernels that this process has started and seen end.
+def run_cells(
+    notebook: nbformat.NotebookNode, folder: Path, timeout: float, more: Mapping[str, str] = {}
+) -> str:
+    """Execute every code cell in a fresh kernel, in place; returns the error, "" if none.
 
-    Unlike the clock they hardly depend on what else the machine does, so they are what is stored.
-    Where the system does not tell them (Windows) the clock has to do.
+    ``more`` is added to the environment of the kernel.
     """
-    if resource is None:
-        return time.perf_counter()
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def run_cells(notebook: nbformat.NotebookNode, folder: Path, timeout: float) -> str:
-    """Execute every code cell in a fresh kernel, in place; returns the error, "" if none."""
     where = {"cell": 0}
     client = NotebookClient(
         notebook,
@@ -86,7 +73,7 @@ def run_cells(notebook: nbformat.NotebookNode, folder: Path, timeout: float) -> 
         on_cell_execute=lambda cell, cell_index: where.update(cell=cell_index),
     )
     try:
-        client.execute(env={**os.environ, **KERNEL_ENVIRONMENT})
+        client.execute(env={**os.environ, **KERNEL_ENVIRONMENT, **more})
     except CellExecutionError as error:
         lines = _ANSI.sub("", str(error.traceback)).strip().splitlines()[-_TRACEBACK_LINES:]
         named = f"{cell_name(notebook, where['cell'])}: {error.ename}: {error.evalue}"
@@ -98,10 +85,9 @@ def run_cells(notebook: nbformat.NotebookNode, folder: Path, timeout: float) -> 
 
 def execute(path: Path, timeout: float = 600.0) -> Outcome:
     """Execute one notebook, normalise it, store its fingerprint, and write it in one step."""
-    started, used = time.perf_counter(), kernel_seconds()
+    started = time.perf_counter()
     try:
-        stored = read(path)
-        notebook = copy.deepcopy(stored)
+        notebook = read(path)
         ensure_bootstrap(notebook)
         for cell in notebook.cells:
             if cell.cell_type == "code":
@@ -110,11 +96,11 @@ def execute(path: Path, timeout: float = 600.0) -> Outcome:
         seconds = time.perf_counter() - started
         if error:
             return Outcome(path, seconds, error)
-        own = notebook.metadata.setdefault("dpdynamics", nbformat.NotebookNode())
-        own["fingerprint"] = fingerprint(notebook, path, Library())
-        own["seconds"] = kernel_seconds() - used
-        normalise(notebook, stored)
-        own["outputs"] = outputs_hash(notebook)
+        normalise(notebook)
+        notebook.metadata["dpdynamics"] = {
+            "fingerprint": fingerprint(notebook, path, Library()),
+            "outputs": outputs_hash(notebook),
+        }
         return Outcome(path, seconds, changed=write(notebook, path))
     except Exception as error:
         return Outcome(path, time.perf_counter() - started, f"{type(error).__name__}: {error}")

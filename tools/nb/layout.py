@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import os
 import tomllib
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
 LIBRARY = ROOT / "lib"
 PACKAGE = "dpdynamics"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that an archive can hold
 
 
 def shown(path: Path) -> str:
     """Path as messages show it: relative to the repository where possible."""
     path = path.resolve()
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
+
+
+def pack(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Put a file into an archive with the same date and mode on every run."""
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    entry.create_system = 3
+    archive.writestr(entry, content)
 
 
 def find_notebooks(paths: list[Path] | None = None) -> list[Path]:

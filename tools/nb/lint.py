@@ -27,7 +27,6 @@ MAX_BYTES = 2_000_000
 MAX_CELL_LINES = 40
 MAX_CELLS = 92  # an error; from REMARK_CELLS on it is a remark
 REMARK_CELLS = 65
-REMARK_SECONDS = 60
 MIN_WORDS = 150
 WITH_DEPENDENCIES = {"IPython", "cycler"}  # come with ipywidgets and matplotlib, part of their API
 IMPORT_NAMES = {"pyyaml": "yaml"}  # distributions whose module has another name
@@ -124,7 +123,7 @@ def hides_nothing(chapter: Chapter) -> Iterator[str]:
 def is_canonical(chapter: Chapter) -> Iterator[str]:
     """The file is what the normaliser would write."""
     copy = nbformat.reads(chapter.text, as_version=4)
-    normalise(copy, chapter.notebook)
+    normalise(copy)
     if text_of(copy) != chapter.text:
         yield "the file is not in its canonical form; run `make format`"
 
@@ -235,10 +234,7 @@ def problems(path: Path, library: Library) -> list[str]:
 def remarks(path: Path) -> list[str]:
     """What an author should think about, though nothing fails."""
     notebook = nbformat.reads(path.read_text("utf-8"), as_version=4)
-    seconds = notebook.metadata.get("dpdynamics", {}).get("seconds", 0)
     found = []
     if len(notebook.cells) > REMARK_CELLS:
         found.append(f"{len(notebook.cells)} cells; more than {REMARK_CELLS} may be two chapters")
-    if seconds > REMARK_SECONDS:
-        found.append(f"took {seconds:.0f} s; a chapter runs in {REMARK_SECONDS} s on one core")
     return found

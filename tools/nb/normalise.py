@@ -3,19 +3,11 @@
 What is taken out: timing metadata, widget state and widget views that have a static form beside
 them, versions of the interpreter, editors' marks. What is made regular: cell ids, kernel name,
 the split of streams, the order of keys. What stays: sources, outputs, execution counts, tags.
-
-Seconds are evidence and stay, but they are the machine's and differ in every run. (Those of the
-whole notebook are processor seconds, which at least do not depend on the load.) They are kept
-to one significant digit, never below 0.1, and a stored value is replaced only when the new one
-differs from it by more than a factor of three. So a second execution changes no byte, and a
-computation that became ten times slower still shows in the next commit.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -41,8 +33,6 @@ CELL_NOISE = (
     "id",
     "trusted",
 )
-_SECONDS_FLOOR = 0.1
-_SECONDS_FACTOR = 3.0
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -73,25 +63,8 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> bool:
     return True
 
 
-def round_seconds(new: float, stored: float | None = None) -> float:
-    """Seconds to one significant digit, or the stored value when it is near enough."""
-    new = max(float(new), _SECONDS_FLOOR)
-    if stored and 1 / _SECONDS_FACTOR <= new / stored <= _SECONDS_FACTOR:
-        return stored
-    digits = -math.floor(math.log10(new))
-    return float(round(new, digits))
-
-
-def normalise(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode | None = None) -> None:
-    """Give a notebook its canonical form, in place.
-
-    Parameters
-    ----------
-    notebook
-        The notebook to change.
-    stored
-        The same notebook before it was executed; its seconds are kept where they still fit.
-    """
+def normalise(notebook: nbformat.NotebookNode) -> None:
+    """Give a notebook its canonical form, in place."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for key in NOTEBOOK_NOISE:
         notebook.metadata.pop(key, None)
@@ -112,7 +85,6 @@ def normalise(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode | N
                 if output.output_type == "execute_result":
                     output["execution_count"] = cell.execution_count
                 _settle_widget_view(output.get("data", {}), views)
-    _settle_seconds(notebook, stored)
 
 
 def _joined_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
@@ -136,37 +108,3 @@ def _settle_widget_view(data: dict[str, Any], views: dict[str, str]) -> None:
     else:
         model = data[WIDGET_VIEW]["model_id"]
         data[WIDGET_VIEW]["model_id"] = views.setdefault(model, f"{len(views) + 1:032x}")
-
-
-def _seconds(value: Any, place: tuple) -> dict[tuple, tuple[dict, float]]:
-    """Every number under a key ``seconds`` below `value`, by its place."""
-    found: dict[tuple, tuple[dict, float]] = {}
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key == "seconds" and isinstance(inner, int | float):
-                found[(*place, key)] = (value, inner)
-            else:
-                found.update(_seconds(inner, (*place, key)))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            found.update(_seconds(inner, (*place, index)))
-    return found
-
-
-def _all_seconds(notebook: nbformat.NotebookNode) -> dict[tuple, tuple[dict, float]]:
-    """Seconds in the notebook's own metadata and in the metadata of its outputs.
-
-    The place of an output is given by its cell's source, so that it survives inserted cells.
-    """
-    found = _seconds(notebook.metadata.get("dpdynamics", {}), ("notebook",))
-    for cell in notebook.cells:
-        for index, output in enumerate(cell.get("outputs", [])):
-            source = re.sub(r"\s+", " ", cell.source)
-            found.update(_seconds(output.get("metadata", {}), (source, index)))
-    return found
-
-
-def _settle_seconds(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode | None) -> None:
-    old = _all_seconds(stored) if stored is not None else {}
-    for place, (holder, new) in _all_seconds(notebook).items():
-        holder["seconds"] = round_seconds(new, old[place][1] if place in old else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +31,7 @@ def differences(path: Path, seed: int, timeout: float) -> list[str]:
     """Execute a copy of a notebook under `seed`; one line for each claim decided differently."""
     stored = read(path)
     notebook = copy.deepcopy(stored)
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = str(seed)
-    try:
-        error = run_cells(notebook, path.parent, timeout)
-    finally:
-        if before is None:
-            del os.environ[VARIABLE]
-        else:
-            os.environ[VARIABLE] = before
-    if error:
+    if error := run_cells(notebook, path.parent, timeout, {VARIABLE: str(seed)}):
         return [error]
     expected, found = decisions(stored), decisions(notebook)
     return [

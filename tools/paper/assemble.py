@@ -83,15 +83,9 @@ def words(tag: Tag) -> str:
 
 
 class Assembly:
-    """The document, page by page.
+    """The document, page by page, from the folder of the rendered book.
 
-    Parameters
-    ----------
-    site
-        Folder of the rendered book.
-    pages
-        The pages that the document has, with the captions of their parts. Links to other pages
-        become plain text.
+    `pages` come with the captions of their parts; links to other pages become plain text.
     """
 
     def __init__(self, site: Path, pages: list[tuple[str, str]]) -> None:

@@ -117,21 +117,9 @@ def _adapt(thing: DictionaryObject, prefix: str, offset: int, named: dict[str, A
 def finish(
     parts: list[Path], target: Path, entries: list[Entry], imprint: Imprint, seconds: int
 ) -> None:
-    """Join prints; add bookmarks and metadata.
+    """Join prints; add the contents as bookmarks, and metadata.
 
-    Parameters
-    ----------
-    parts
-        What Chromium printed, in order.
-    target
-        The PDF to write.
-    entries
-        The table of contents.
-    imprint
-        What the title page says.
-    seconds
-        The time that the document is given, in seconds since 1970: a browser writes the time of
-        printing, which would differ from print to print.
+    The document is given the time ``seconds`` since 1970: a browser writes the time of printing.
     """
     writer = join(parts)
     _bookmarks(writer, entries)

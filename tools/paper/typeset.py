@@ -93,22 +93,8 @@ def chromium() -> str | None:
 class Press:
     """A headless browser that prints documents; use it in a ``with`` statement.
 
-    Parameters
-    ----------
-    browser
-        A running browser of Playwright's; without it one is started, and closed at the end.
-
-    Attributes
-    ----------
-    version
-        The browser's version.
-    faults
-        What did not fit on a page, was missing or in error, so far.
-
-    Raises
-    ------
-    RuntimeError
-        If no browser is installed.
+    Without a running `browser` of Playwright's one is started, and closed at the end. ``faults``
+    is what did not fit on a page, was missing or in error, so far.
     """
 
     def __init__(self, browser: Any = None) -> None:
@@ -139,16 +125,9 @@ class Press:
     def print(
         self, source: Path, target: Path, before: int, numbers: dict[str, int] | None = None
     ) -> None:
-        """Print a document.
+        """Print an HTML document as the PDF `target`, with so many pages `before` it.
 
-        Parameters
-        ----------
-        source, target
-            The HTML document and the PDF.
-        before
-            How many pages stand before the document.
-        numbers
-            Pages of the places that a table of contents in the document names.
+        `numbers` are the pages of the places that a table of contents in the document names.
         """
         page = self._browser.new_page(viewport={"width": MEASURE, "height": 1000})
         page.set_default_timeout(300_000)

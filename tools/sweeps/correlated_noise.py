@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdynamics import problems
-from dpdynamics.accounting import calibrate_noise_multiplier, correlated_noise_multiplier
-from dpdynamics.kan import Training, TwoLayerKAN, certified_noise
+from dpdynamics.accounting import CorrelatedPoisson, Poisson
+from dpdynamics.kan import Training, TwoLayerKAN
 
 COMMAND = "python tools/sweeps/correlated_noise.py"
 COLUMNS = ("data", "q", "updates", "epsilon", "correlation", "noise_multiplier", "step_size")
@@ -60,15 +60,7 @@ def records(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def noise(name: str, q: float, updates: int, epsilon: float, correlation: float) -> float:
     """Return the certified noise multiplier: Poisson sampling, zero-out neighbours."""
-    return certified_noise(
-        epsilon=epsilon,
-        delta=DELTA,
-        sampling="poisson",
-        batch_size=round(q * TRAINED[name]),
-        samples=TRAINED[name],
-        steps=updates,
-        correlation=correlation,
-    ).noise_multiplier
+    return bracket(round(q * TRAINED[name]) / TRAINED[name], updates, epsilon, correlation)[1]
 
 
 def correct(
@@ -103,11 +95,13 @@ def correct(
 
 def bracket(q: float, releases: int, epsilon: float, correlation: float) -> tuple[float, float]:
     """Return a noise multiplier that is too small and one that is enough."""
-    budget = {"epsilon": epsilon, "delta": DELTA, "sampling_probability": q, "steps": releases}
     if correlation == 0:
-        exact = calibrate_noise_multiplier(**budget)
+        exact = Poisson(sampling_probability=q, steps=releases).noise_for(
+            epsilon=epsilon, delta=DELTA
+        )
         return exact, exact
-    return correlated_noise_multiplier(correlation=correlation, **budget)
+    run = CorrelatedPoisson(correlation=correlation, sampling_probability=q, steps=releases)
+    return run.noise_for(epsilon=epsilon, delta=DELTA)
 
 
 def calibrations() -> list[list[object]]:

@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 
 from book_ledger.boxes import LedgerDirective
 from book_ledger.inventory import Chapter
+from book_ledger.markup import add_drawing
 
 from .plans import Assignment, Plan, PlanError, assignments, files, in_words, plans
 from .prerequisites import ahead, draw, earlier, order
@@ -224,27 +225,19 @@ def _time(minutes: int) -> str:
     return in_words(minutes).replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _visit(self: Any, node: Graph) -> None:
-    builder = self.builder
-
+def _draw(builder: Any, node: Graph) -> str:
     def href(chapter: Chapter) -> str | None:
         if chapter.docname not in builder.env.found_docs:
             return None
         return builder.get_relative_uri(builder.current_docname, chapter.docname)
 
-    self.body.append(draw(builder.app.book_ledger.inventory, href))
-    raise nodes.SkipNode
-
-
-def _skip(self: Any, node: nodes.Node) -> None:
-    raise nodes.SkipNode
+    return draw(builder.app.book_ledger.inventory, href)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.setup_extension("book_ledger")
-    others = dict.fromkeys(("latex", "text", "man", "texinfo"), (_skip, None))
-    app.add_node(Graph, html=(_visit, None), **others)  # type: ignore[arg-type]
+    add_drawing(app, Graph, _draw)
     app.add_directive("prerequisites", Prerequisites)
     app.add_directive("course-chapters", Chapters)
     app.add_directive("course-exercises", Exercises)

@@ -10,7 +10,7 @@ import networkx as nx
 
 from book_ledger.inventory import Chapter, Inventory
 from book_ledger.layout import Point, arrange
-from book_ledger.markup import start
+from book_ledger.markup import picture, start
 
 WIDTH, HEIGHT = 108.0, 62.0  # of a chapter: seven columns fill a page of 1280 px, text at its size
 DOWN = 1.56  # stretch of a layout that is made for the lower boxes of claims
@@ -19,18 +19,11 @@ ROWS, LEADING = 4, 13.5  # lines of a title
 MARGIN = 4.0
 
 
-def uses(inventory: Inventory) -> dict[tuple[str, str], int]:
-    """Number of uses of one chapter's claims by those of another, by (used, user)."""
-    owner = {
-        claim: chapter.key for chapter in inventory.chapters.values() for claim in chapter.owns
-    }
-    counts: dict[tuple[str, str], int] = {}
-    for claim in inventory.claims.values():
-        for used in claim.uses:
-            pair = owner[used], owner[claim.id]
-            if pair[0] != pair[1]:
-                counts[pair] = counts.get(pair, 0) + 1
-    return counts
+def uses(inventory: Inventory) -> list[tuple[str, str]]:
+    """Pairs of chapters of which the second uses claims of the first, without repetition."""
+    owner = {claim: chapter.key for claim, chapter in inventory.owner.items()}
+    pairs = ((owner[used], owner[c.id]) for c in inventory.claims.values() for used in c.uses)
+    return list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
 
 
 def order(inventory: Inventory) -> dict[str, int]:
@@ -86,23 +79,11 @@ def draw(inventory: Inventory, href: Callable[[Chapter], str | None]) -> str:
         )
         for key, at in layout.places.items()
     )
-    svg = start(
-        "svg",
-        {
-            "viewBox": f"0 0 {width:.0f} {height:.0f}",
-            "width": f"{width:.0f}",
-            "height": f"{height:.0f}",
-            "role": "group",
-            "aria-label": "Arrows run from a chapter to the chapters that build on it",
-        },
-    )
-    marker = (
-        '<defs><marker id="course-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0.8 7 4 0 7.2Z"/></marker></defs>'
-    )
+    label = "Arrows run from a chapter to the chapters that build on it"
+    svg = picture(width, height, label, "course-arrow")
     return (
         '<div class="course-graph" tabindex="0" role="region" '
-        f'aria-label="Graph of prerequisites">{svg}{marker}{edges}{nodes}</svg></div>'
+        f'aria-label="Graph of prerequisites">{svg}{edges}{nodes}</svg></div>'
     )
 
 

@@ -12,10 +12,9 @@ from .markup import SYMBOLS, tag, verdict_class
 
 def verdict_bars(ledger: Ledger) -> nodes.Node:
     """One stacked bar per source, with symbol and number in each part; all of it also in words."""
-    lines = [(p.cited, p.key) for p in ledger.inventory.papers.values()]
-    lines.append(("All papers", None))
-    lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
-    rows = [_verdict_bar(ledger, name, key) for name, key in lines if ledger.count(source=key)]
+    rows = [
+        _verdict_bar(ledger, name, key) for name, key in ledger.lines if ledger.count(source=key)
+    ]
     return tag("div", *rows, _legend(ledger), class_="evidence-verdicts")
 
 

@@ -59,14 +59,8 @@ class ClaimDirective(LedgerDirective):
     def run(self) -> list[nodes.Node]:
         """Make the box; an unknown id is a warning."""
         self.depend()
-        row = self.ledger.rows.get(self.arguments[0])
+        row = found(self, self.arguments[0])
         if row is None:
-            LOGGER.warning(
-                "no claim %r in book/claims",
-                self.arguments[0],
-                location=self.get_location(),
-                type="book_ledger",
-            )
             return []
         claim = row.claim
         name = f"claim-{claim.slug}"
@@ -98,12 +92,8 @@ class ClaimDirective(LedgerDirective):
     def _repaired(self, claim: Claim) -> list[nodes.Node]:
         if not claim.repaired:
             return []
-        summary = tag("summary", "What is true instead")
-        return [
-            tag(
-                "details", summary, *self.markdown(claim.repaired), class_="claim-repaired", open=""
-            )
-        ]
+        content = tag("summary", "What is true instead"), *self.markdown(claim.repaired)
+        return [tag("details", *content, class_="claim-repaired", open="")]
 
     def _foot(self, row: Row) -> nodes.Node:
         claim = row.claim
@@ -132,6 +122,15 @@ class ClaimDirective(LedgerDirective):
         return tag("p", *parts, class_="claim-foot")
 
 
+def found(place: SphinxDirective | SphinxRole, claim: str) -> Row | None:
+    """The row of a claim; an unknown id is a warning."""
+    row = place.env.app.book_ledger.rows.get(claim)  # type: ignore[attr-defined]
+    if row is None:
+        where = place.get_location()
+        LOGGER.warning("no claim %r in book/claims", claim, location=where, type="book_ledger")
+    return row
+
+
 def claim_link(claim: Claim, text: str = "") -> nodes.Node:
     """Link to a claim's box, or to its row where no page shows the box."""
     return link(f"claim:{claim.id}", text or claim.label, title=f"{claim.id}: {claim.name}")
@@ -142,14 +141,8 @@ class ClaimRole(ReferenceRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Make the link; an unknown id is a warning."""
-        row = self.env.app.book_ledger.rows.get(self.target)  # type: ignore[attr-defined]
+        row = found(self, self.target)
         if row is None:
-            LOGGER.warning(
-                "no claim %r in book/claims",
-                self.target,
-                location=self.get_location(),
-                type="book_ledger",
-            )
             return [nodes.literal(text=self.target)], []
         text = self.title if self.has_explicit_title else row.claim.label
         mark = tag(

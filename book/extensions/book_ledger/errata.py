@@ -13,7 +13,7 @@ from dpdynamics.verification.rendering import UNITS
 
 from .boxes import GRADES, LedgerDirective, claim_link
 from .evidence import Record
-from .markup import ERRATA_LABEL, figure, link, tag
+from .markup import ERRATA_LABEL, figure, filters, link, tag
 from .scripts import Script
 from .table import inline
 
@@ -41,13 +41,14 @@ class ErrataDirective(LedgerDirective):
         found = [s for s in self.scripts if s.row.claim.paper == key]
         found.sort(key=lambda script: -GRADES.index(script.erratum.grade))
         title = tag("p", tag("strong", paper.cited), f" {paper.title}", class_="errata-paper")
+        read = tag("p", f"Read: {paper.version}.", class_="errata-none") if paper.version else ""
         counts = Counter(script.erratum.grade for script in found)
         told = ", ".join(f"{counts[grade]} {grade}" for grade in reversed(GRADES) if counts[grade])
         line = tag(
             "p", f"By grade: {told}." if told else "No erratum so far.", class_="errata-none"
         )
         body = [self._entry(script) for script in found]
-        return tag("section", title, line, *body, class_="errata", aria_label=paper.cited)
+        return tag("section", title, read, line, *body, class_="errata", aria_label=paper.cited)
 
     def _filters(self, papers: list[str]) -> nodes.Node:
         cited = self.ledger.inventory.papers
@@ -56,31 +57,7 @@ class ErrataDirective(LedgerDirective):
             "part": [(part, f"in the {part}") for part in words.PARTS],
             "paper": [(key, cited[key].cited) for key in papers],
         }
-        fields = [
-            tag(
-                "label",
-                tag("span", name.capitalize()),
-                tag(
-                    "select",
-                    tag("option", "all", value=""),
-                    *(tag("option", text, value=value) for value, text in options),
-                    data_filter=name,
-                ),
-            )
-            for name, options in choices.items()
-        ]
-        search = tag("label", tag("span", "Text"), tag("input", type="search", data_filter="text"))
-        status = tag("p", "", class_="ledger-status", role="status")
-        return tag(
-            "form",
-            *fields,
-            search,
-            tag("button", "Clear", type="reset"),
-            status,
-            class_="ledger-filters",
-            hidden="hidden",
-            aria_label="Filter the errata",
-        )
+        return filters("Filter the errata", choices, "")
 
     def _entry(self, script: Script) -> nodes.Node:
         row, erratum = script.row, script.erratum
@@ -106,7 +83,8 @@ class ErrataDirective(LedgerDirective):
     def _fields(self, script: Script) -> Iterator[nodes.Node]:
         erratum, claim = script.erratum, script.row.claim
         yield tag("dt", "Claim")
-        yield tag("dd", claim_link(claim), f", {claim.name}")
+        rebuilt = " (rebuilt: to be confirmed against the paper)" if claim.reconstructed else ""
+        yield tag("dd", claim_link(claim), f", {claim.name}{rebuilt}")
         for title in ("printed", "correct", "consequence"):
             yield tag("dt", title.capitalize())
             yield tag("dd", *inline(self.markdown(getattr(erratum, title))))
@@ -136,6 +114,8 @@ def comparison(script: Script) -> str:
 
 def _outcome(comparison: Record, unit: str) -> str:
     ratio = figure(comparison["ratio"])
+    if comparison["outcome"] == "accepted" and ratio == "1":
+        return "is accepted with equality"
     if comparison["outcome"] == "accepted":
         return f"is accepted at {ratio} of its {unit}"
     return f"is rejected {'without bound' if ratio == '∞' else f'by a factor {ratio}'}"

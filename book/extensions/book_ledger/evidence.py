@@ -16,7 +16,7 @@ from typing import Any
 
 import jsonschema
 
-from dpdynamics.verification import rendering, words
+from dpdynamics.verification import Erratum, rendering, words
 from dpdynamics.verification.rendering import MIME
 
 SCHEMA = Path(rendering.__file__).parent / "evidence.schema.json"
@@ -30,32 +30,16 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Erratum:
-    """A correction to a paper, shown by the check named in ``check``."""
-
-    location: str
-    printed: str
-    correct: str
-    consequence: str
-    check: str
-    grade: str
-    part: str
-    also: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Decision:
     """A verdict recorded in one cell of one notebook.
 
-    ``cell`` counts all cells from 1; ``execution`` is the number in brackets beside it; ``seconds``
-    is the time from the start of the cell to the verdict.
+    ``cell`` counts all cells from 1; ``execution`` is the number in brackets beside it.
     """
 
     record: Record = field(repr=False)
     notebook: str
     cell: int
     execution: int | None
-    seconds: float | None
 
     @property
     def place(self) -> str:
@@ -176,8 +160,7 @@ def parse(document: Mapping[str, Any], notebook: str) -> Notebook:
             ]
             faults += [Fault(notebook, position, execution, what) for what in wrong]
             if not wrong:
-                seconds = output.get("metadata", {}).get("dpdynamics", {}).get("seconds")
-                decisions.append(Decision(found, notebook, position, execution, seconds))
+                decisions.append(Decision(found, notebook, position, execution))
     return Notebook(notebook, tuple(decisions), tuple(faults))
 
 

@@ -15,7 +15,7 @@ from .evidence import VERDICTS
 from .inventory import KINDS, uses_graph
 from .layout import Layout, Point, arrange
 from .ledger import Ledger, Row
-from .markup import SYMBOLS, start, uri, verdict_class
+from .markup import SYMBOLS, add_drawing, picture, start, uri, verdict_class
 
 WIDTH, HEIGHT = 98.0, 32.0  # of a node
 GAP = 56.0  # between papers
@@ -56,26 +56,13 @@ def render(ledger: Ledger, papers: list[str], href: Href) -> str:
             x += layout.width + GAP
         width = max(width, x - GAP)
         y += max(boxes[key][3] for key in pair) + GAP
-    height = y - GAP
-    svg = start(
-        "svg",
-        {
-            "viewBox": f"0 0 {width:.0f} {height:.0f}",
-            "width": f"{width:.0f}",
-            "height": f"{height:.0f}",
-            "role": "group",
-            "aria-label": "Arrows run from a claim to the claims that rest on it",
-        },
-    )
-    marker = (
-        '<defs><marker id="claim-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0.8 7 4 0 7.2Z"/></marker></defs>'
-    )
+    label = "Arrows run from a claim to the claims that rest on it"
+    svg = picture(width, y - GAP, label, "claim-arrow")
     return (
         f'<div class="claim-graph" data-first="{_first(ledger, papers)}">'
         f"{_tools(ledger, papers)}"
         '<div class="claim-canvas" tabindex="0" role="region" aria-label="Graph of claims: arrow '
-        f'keys move, plus and minus zoom, 0 fits">{svg}{marker}{"".join(groups)}</svg></div>'
+        f'keys move, plus and minus zoom, 0 fits">{svg}{"".join(groups)}</svg></div>'
         f"{_legend()}</div>"
     )
 
@@ -212,24 +199,13 @@ def _list(title: str, items: Iterable[str]) -> str:
     return f"<div><p>{title}</p><ul>{''.join(items)}</ul></div>"
 
 
-def _visit(self: Any, node: ClaimGraph) -> None:
-    page = self.builder.current_docname
-    self.body.append(
-        render(
-            self.builder.app.book_ledger,
-            node["papers"],
-            lambda claim: uri(self.builder, page, f"claim:{claim}"),
-        )
-    )
-    raise nodes.SkipNode
-
-
-def _skip(self: Any, node: nodes.Node) -> None:
-    raise nodes.SkipNode
+def _draw(builder: Any, node: ClaimGraph) -> str:
+    page = builder.current_docname
+    found, papers = builder.app.book_ledger, node["papers"]
+    return render(found, papers, lambda claim: uri(builder, page, f"claim:{claim}"))
 
 
 def register(app: Sphinx) -> None:
     """Add the directive and its node."""
-    others = dict.fromkeys(("latex", "text", "man", "texinfo"), (_skip, None))
-    app.add_node(ClaimGraph, html=(_visit, None), **others)  # type: ignore[arg-type]
+    add_drawing(app, ClaimGraph, _draw)
     app.add_directive("claim-graph", GraphDirective)

@@ -51,21 +51,7 @@ ABBREVIATIONS = {
     "Overlap": "Ovl",
 }
 
-PREFIXES = (
-    "prop",
-    "conj",
-    "def",
-    "alg",
-    "asm",
-    "ass",
-    "eq",
-    "thm",
-    "cor",
-    "lem",
-    "rem",
-    "fig",
-    "tab",
-)
+PREFIX = re.compile("prop|conj|def|alg|asm|ass|eq|thm|cor|lem|rem|fig|tab")
 
 
 class InventoryError(ValueError):
@@ -108,7 +94,8 @@ class Claim:
         if word in ABBREVIATIONS and re.fullmatch(r"\(?[A-Z]?[0-9.]+[a-z]?\)?", rest):
             return f"{ABBREVIATIONS[word]} {rest.strip('()')}"
         name = self.id.partition(".")[2]
-        prefix = next(p for p in (*PREFIXES, "") if name.startswith(p))
+        found = PREFIX.match(name)
+        prefix = found[0] if found else ""
         rest = re.sub(r"\.(?=[a-z])", " ", name.removeprefix(prefix))
         return re.sub(r" \w{5,}$", "", f"{prefix.capitalize()} {rest}".strip())
 
@@ -252,13 +239,8 @@ def load(root: Path) -> Inventory:
         parts={part["key"]: part["title"] for part in chapters["parts"]},
         chapters={
             entry["key"]: Chapter(
-                key=entry["key"],
-                title=entry["title"],
-                part=part["key"],
-                notebook=entry.get("notebook"),
-                owns=tuple(entry["owns"]),
-                open=tuple(entry.get("open", ())),
-                page=entry.get("page"),
+                *(entry["key"], entry["title"], part["key"], entry.get("notebook")),
+                *(tuple(entry["owns"]), tuple(entry.get("open", ())), entry.get("page")),
             )
             for part in chapters["parts"]
             for entry in part["chapters"]

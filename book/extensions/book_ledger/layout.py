@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
+from scipy.optimize import isotonic_regression
 
 RANK = 138.0  # between the centres of neighbouring ranks
 ROW = 45.0  # between the centres of neighbouring vertices of a rank
@@ -169,8 +170,8 @@ def _coordinates(layers: list[list[Vertex]], chain: nx.DiGraph) -> dict[Vertex, 
                 weights.append(4.0 if isinstance(v, tuple) else 1.0)  # straight long edges
             offsets = _offsets(layer)
             shifted = [y - o for y, o in zip(wanted, offsets, strict=True)]
-            for v, y, o in zip(layer, _isotonic(shifted, weights), offsets, strict=True):
-                heights[v] = y + o
+            fitted = isotonic_regression(shifted, weights=weights).x.tolist()
+            heights |= {v: y + o for v, y, o in zip(layer, fitted, offsets, strict=True)}
     return heights
 
 
@@ -181,16 +182,3 @@ def _offsets(layer: Sequence[Vertex]) -> list[float]:
         lanes = isinstance(above, tuple) + isinstance(below, tuple)
         result.append(result[-1] + (ROW, 0.75 * ROW, LANE)[lanes])
     return result
-
-
-def _isotonic(values: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Nondecreasing least-squares fit, by pooling adjacent violators."""
-    blocks: list[tuple[float, float, int]] = []
-    for value, weight in zip(values, weights, strict=True):
-        block = (value, weight, 1)
-        while blocks and blocks[-1][0] > block[0]:
-            mean, mass, size = blocks.pop()
-            joint = mass + block[1]
-            block = ((mean * mass + block[0] * block[1]) / joint, joint, size + block[2])
-        blocks.append(block)
-    return [mean for mean, _, size in blocks for _ in range(size)]

@@ -11,8 +11,10 @@ from typing import Any
 
 import networkx as nx
 
+from dpdynamics.verification import Erratum
+
 from . import evidence
-from .evidence import PLANNED, SETTLED, Decision, Erratum, Notebook
+from .evidence import PLANNED, SETTLED, Decision, Notebook
 from .inventory import Chapter, Claim, Inventory, load, slug
 
 SCHEMA = "dpdynamics-ledger/2"
@@ -83,6 +85,13 @@ class Ledger:
         """All errata, in the order of the inventory."""
         return [(row, erratum) for row in self.rows.values() for erratum in row.errata]
 
+    @property
+    def lines(self) -> list[tuple[str, str | None]]:
+        """The lines of a table of counts with their sources: papers, all papers, the book."""
+        papers = [(paper.cited, paper.key) for paper in self.inventory.papers.values()]
+        own = [("This book’s own", s.key) for s in self.inventory.sources.values() if s.own]
+        return [*papers, ("All papers", None), *own]
+
     def of(self, source: str | None = None) -> list[Row]:
         """The rows of one source; of all papers, without the book's own statements, if None."""
         chosen = self.inventory.papers if source is None else (source,)
@@ -118,11 +127,8 @@ class Ledger:
             },
             "papers": [
                 {
-                    "key": p.key,
-                    "title": p.title,
-                    "authors": p.authors,
-                    "version": p.version,
-                    "own": p.own,
+                    field: getattr(p, field)
+                    for field in ("key", "title", "authors", "version", "own")
                 }
                 for p in inventory.sources.values()
             ],
@@ -141,15 +147,9 @@ class Ledger:
 
     def _row_json(self, row: Row) -> dict[str, Any]:
         claim, decision = row.claim, row.decision
+        fields = ("id", "paper", "label", "name", "where", "kind", "reconstructed", "statement")
         return {
-            "id": claim.id,
-            "paper": claim.paper,
-            "label": claim.label,
-            "name": claim.name,
-            "where": claim.where,
-            "kind": claim.kind,
-            "reconstructed": claim.reconstructed,
-            "statement": claim.statement,
+            **{field: getattr(claim, field) for field in fields},
             "statement_changes": [dict(change) for change in claim.changes],
             "repaired": claim.repaired or None,
             "uses": list(claim.uses),
@@ -161,7 +161,6 @@ class Ledger:
                 "notebook": decision.notebook,
                 "cell": decision.cell,
                 "anchor": f"verdict-{slug(claim.id)}",
-                "seconds": decision.seconds,
             },
             "evidence": decision and decision.record,
         }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -77,6 +77,20 @@ def verdict_class(verdict: str) -> str:
     return "v-" + re.sub(r"\W+", "-", verdict)
 
 
+def filters(label: str, choices: Mapping[str, list[tuple[str, str]]], status: str) -> Tag:
+    """A form of selectors by name, each with values and words, and a field for text."""
+    fields = []
+    for name, options in choices.items():
+        offered = (tag("option", words, value=value) for value, words in [("", "all"), *options])
+        selector = tag("select", *offered, data_filter=name)
+        fields.append(tag("label", tag("span", name.capitalize()), selector))
+    search = tag("label", tag("span", "Text"), tag("input", type="search", data_filter="text"))
+    clear = tag("button", "Clear", type="reset")
+    told = tag("p", status, class_="ledger-status", role="status")
+    form = {"class_": "ledger-filters", "hidden": "hidden", "aria_label": label}
+    return tag("form", *fields, search, clear, told, **form)
+
+
 def joined(items: Iterable[nodes.Node], separator: str = ", ") -> list[nodes.Node]:
     """Nodes with text between them."""
     result: list[nodes.Node] = []
@@ -133,6 +147,17 @@ def start(name: str, html: dict[str, str]) -> str:
     return f"<{name}{attributes}>"
 
 
+def picture(width: float, height: float, label: str, arrow: str) -> str:
+    """Opening tag of a picture, and the head of its arrows."""
+    size = {"viewBox": f"0 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}"}
+    words = {"height": f"{height:.0f}", "role": "group", "aria-label": label}
+    return (
+        f'{start("svg", size | words)}<defs><marker id="{arrow}" viewBox="0 0 8 8" refX="7" '
+        'refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0.8 7 4 0 7.2Z"/>'
+        "</marker></defs>"
+    )
+
+
 def _visit_tag(self: Any, node: Tag) -> None:
     self.body.append(start(node["tag"], node["html"]))
 
@@ -161,11 +186,24 @@ def _skip(self: Any, node: nodes.Node) -> None:
     raise nodes.SkipNode
 
 
+def add_node(app: Sphinx, node: type, visit: Any, depart: Any, others: Any = (_skip, None)) -> None:
+    """Tell every builder what to do with a node; builders without HTML leave it out."""
+    rest = dict.fromkeys(("latex", "text", "man", "texinfo"), others)
+    app.add_node(node, html=(visit, depart), **rest)
+
+
+def add_drawing(app: Sphinx, node: type, draw: Callable[[Any, Any], str]) -> None:
+    """Let ``draw(builder, node)`` give the HTML of a node when its page is written."""
+
+    def visit(self: Any, node: nodes.Element) -> None:
+        self.body.append(draw(self.builder, node))
+        raise nodes.SkipNode
+
+    add_node(app, node, visit, None)
+
+
 def register(app: Sphinx) -> None:
     """Tell every builder what to do with these nodes."""
-    others = ("latex", "text", "man", "texinfo")
-    passed = dict.fromkeys(others, (_pass, _pass))
-    app.add_node(Tag, html=(_visit_tag, _depart_tag), **passed)  # type: ignore[arg-type]
-    app.add_node(Link, html=(_visit_link, _depart_link), **passed)  # type: ignore[arg-type]
-    skipped = dict.fromkeys(others, (_skip, None))
-    app.add_node(HtmlOnly, html=(_visit_tag, _depart_tag), **skipped)  # type: ignore[arg-type]
+    add_node(app, Tag, _visit_tag, _depart_tag, (_pass, _pass))
+    add_node(app, Link, _visit_link, _depart_link, (_pass, _pass))
+    add_node(app, HtmlOnly, _visit_tag, _depart_tag)

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from dpdynamics.verification import Erratum
+
 from .cutting import WIDTH, SliceError, Source, cut
-from .evidence import Erratum, Record
+from .evidence import Record
 from .ledger import Ledger, Row
 
 FOLDER = "errata"

@@ -153,18 +153,12 @@ class Program:
             return set(later | (now - self.modules))
         if not isinstance(definition, ast.Assign | ast.AnnAssign):
             return set()
-        handed = {  # functions handed on: partial(f), {"a": f}, Problem(f)
-            n.id
-            for n in ast.walk(definition)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-        } - {
-            n.func.id
-            for n in ast.walk(definition)
-            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-        }
         where = self.position[definition]
         return set(later).union(
-            *(self._called_later(n, where, above | {name}) for n in handed - self.modules)
+            *(
+                self._called_later(n, where, above | {name})
+                for n in _handed(definition) - self.modules
+            )
         )
 
     def changed(self, statement: ast.stmt) -> set[str]:
@@ -285,6 +279,15 @@ class Program:
             _with(statement, body=body or [ast.Pass()], orelse=other),
             live | (before - names) | uses,
         )
+
+
+@functools.cache
+def _handed(definition: ast.stmt) -> frozenset[str]:
+    """Names of functions that an assignment hands on: partial(f), {"a": f}, Problem(f)."""
+    nodes = list(ast.walk(definition))
+    calls = [n.func for n in nodes if isinstance(n, ast.Call)]
+    named = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return frozenset(named - {f.id for f in calls if isinstance(f, ast.Name)})
 
 
 def _substance(statements: Sequence[ast.stmt]) -> bool:

@@ -49,17 +49,13 @@ class EvidenceDirective(LedgerDirective):
 
     def _verdicts(self) -> nodes.Node:
         ledger = self.ledger
-        lines = [(p.cited, p.key) for p in ledger.inventory.papers.values()] + [
-            ("All papers", None)
-        ]
-        lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
         rows = (
             [
                 name,
                 *(str(ledger.count(v, key)) for v in ledger.verdicts),
                 str(ledger.count(source=key)),
             ]
-            for name, key in lines
+            for name, key in ledger.lines
         )
         heads = ["Source", *(badge(verdict) for verdict in ledger.verdicts), "all"]
         table = _table("Claims by source and verdict", heads, rows)
@@ -67,12 +63,8 @@ class EvidenceDirective(LedgerDirective):
 
     def _coverage(self) -> nodes.Node:
         ledger = self.ledger
-        lines = [(p.cited, p.key) for p in ledger.inventory.papers.values()] + [
-            ("All papers", None)
-        ]
-        lines += [("This book’s own", s.key) for s in ledger.inventory.sources.values() if s.own]
         rows = []
-        for name, key in lines:
+        for name, key in ledger.lines:
             part, whole = ledger.coverage(key)
             found = [r.decision.coverage for r in ledger.of(key) if r.decision]
             told = [(p, w) for p, w in found if w]
@@ -95,16 +87,12 @@ class EvidenceDirective(LedgerDirective):
         """The claims with the largest share of terms that nothing exercises."""
         found = [(row, *row.decision.coverage) for row in self.ledger.of() if row.decision]
         worst = sorted((f for f in found if f[1] < f[2]), key=lambda f: (f[1] / f[2], -f[2]))
-        papers = self.ledger.inventory.papers
         rows = []
         for row, part, whole in worst[:LISTED]:
             missing = [e["term"] for e in row.decision.record["coverage"] if not e["by"]]
-            name = tag(
-                "span",
-                claim_link(row.claim),
-                tag("span", papers[row.claim.paper].cited, class_="ledger-source"),
+            rows.append(
+                [self._claim(row), badge(row.verdict), f"{part} of {whole}", "; ".join(missing)]
             )
-            rows.append([name, badge(row.verdict), f"{part} of {whole}", "; ".join(missing)])
         heads = ["Claim", "Verdict", "Exercised", "Terms that no control touches"]
         return _table("The statements of which the least is exercised", heads, rows)
 
@@ -131,10 +119,9 @@ class EvidenceDirective(LedgerDirective):
 
     def _attained(self) -> nodes.Node:
         found: dict[str, dict[str, Row]] = {}
-        for bound in self.summary.bounds:
-            if bound.tightness <= TIGHTNESS[0]:
-                claim = bound.row.claim
-                found.setdefault(claim.paper, {}).setdefault(claim.id, bound.row)
+        for bound in self.summary.attained:
+            claim = bound.row.claim
+            found.setdefault(claim.paper, {}).setdefault(claim.id, bound.row)
         papers = self.ledger.inventory.papers
         items = (
             tag(
@@ -163,14 +150,9 @@ class EvidenceDirective(LedgerDirective):
             if same not in seen:
                 first.setdefault(bound.row.claim.id, bound)
             seen.add(same)
-        papers = self.ledger.inventory.papers
         rows = (
             [
-                tag(
-                    "span",
-                    claim_link(bound.row.claim),
-                    tag("span", papers[bound.row.claim.paper].cited, class_="ledger-source"),
-                ),
+                self._claim(bound.row),
                 link(f"verdict:{bound.row.claim.id}", bound.check["name"]),
                 figure(bound.tightness, 4),
                 bound.at,
@@ -179,13 +161,18 @@ class EvidenceDirective(LedgerDirective):
         )
         return _table(caption, ["Claim", "Check", "Tightness", "Where"], rows)
 
+    def _claim(self, row: Row) -> nodes.Node:
+        """A link to a claim, with its paper."""
+        paper = self.ledger.inventory.papers[row.claim.paper].cited
+        return tag("span", claim_link(row.claim), tag("span", paper, class_="ledger-source"))
+
     def _unreachable(self) -> nodes.Node:
         papers = self.ledger.inventory.papers
         items = []
         for row in self.summary.unreachable:
             assert row.decision is not None
             claim, reason = row.claim, str(row.decision.record["reason"]).rstrip(".")
-            tested = joined(tag("em", check["name"]) for check in row.decision.checks)
+            tested = joined((tag("em", check["name"]) for check in row.decision.checks), "; ")
             words = f", {papers[claim.paper].cited}: {reason[0].lower()}{reason[1:]}."
             text = [" What could be tested: ", *tested, "."] if tested else []
             if found := substitute(row.decision.record):

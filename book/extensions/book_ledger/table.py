@@ -20,6 +20,7 @@ from .markup import (
     SYMBOLS,
     badge,
     figure,
+    filters,
     joined,
     link,
     outcome_badge,
@@ -48,35 +49,16 @@ class TableDirective(LedgerDirective):
         self.env.get_domain("std").note_hyperlink_target(  # type: ignore[attr-defined]
             LEDGER_LABEL, self.env.docname, "ledger", "Ledger"
         )
-        heads = (
-            tag(
-                "th",
-                name,
-                scope="col",
-                title=title or None,
-                class_=f"ledger-{name.split()[0].lower()}",
-            )
-            for name, title in COLUMNS
-        )
-        table = tag(
-            "table",
-            tag("thead", tag("tr", *heads)),
-            *(self._row(row) for row in self.ledger.rows.values()),
-            class_="ledger-table",
-        )
-        scroller = tag(
-            "div", table, class_="ledger-scroll", role="region", tabindex="0", aria_label="Ledger"
-        )
-        page = tag(
-            "div",
-            self._counts(),
-            self._filters(),
-            scroller,
-            only=True,
-            class_="ledger",
-            id="ledger",
-        )
-        return [page]
+        heads = []
+        for name, title in COLUMNS:
+            column = f"ledger-{name.split()[0].lower()}"
+            heads.append(tag("th", name, scope="col", title=title or None, class_=column))
+        rows = (self._row(row) for row in self.ledger.rows.values())
+        table = tag("table", tag("thead", tag("tr", *heads)), *rows, class_="ledger-table")
+        region = {"role": "region", "tabindex": "0", "aria_label": "Ledger"}
+        scroller = tag("div", table, class_="ledger-scroll", **region)
+        content = self._counts(), self._filters(), scroller
+        return [tag("div", *content, only=True, class_="ledger", id="ledger")]
 
     # --- counts and filters --------------------------------------------------------------------
 
@@ -101,37 +83,20 @@ class TableDirective(LedgerDirective):
         )
 
     def _count_line(self, name: str, title: str, paper: str | None) -> nodes.Node:
-        cells = []
+        cells, parts = [], []
         for verdict in self.ledger.verdicts:
             number = self.ledger.count(verdict, paper)
-            shown: nodes.Node | str = str(number) if number else "0"
-            if number:
-                shown = tag(
-                    "button",
-                    str(number),
-                    type="button",
-                    data_verdict=verdict,
-                    data_paper=paper or PAPERS,
-                    aria_label=f"{number} {verdict}, {name}: show",
-                )
-            cells.append(
-                tag("td", shown, class_=f"ledger-number{'' if number else ' ledger-zero'}")
-            )
+            if not number:
+                cells.append(tag("td", "0", class_="ledger-number ledger-zero"))
+                continue
+            data = {"type": "button", "data_verdict": verdict, "data_paper": paper or PAPERS}
+            label = f"{number} {verdict}, {name}: show"
+            button = tag("button", str(number), **data, aria_label=label)
+            cells.append(tag("td", button, class_="ledger-number"))
+            grow = f"flex-grow:{number}"
+            parts.append(tag("span", class_=verdict_class(verdict), style=grow))
         total = self.ledger.count(source=paper)
-        bar = tag(
-            "span",
-            *(
-                tag(
-                    "span",
-                    class_=verdict_class(v),
-                    style=f"flex-grow:{self.ledger.count(v, paper)}",
-                )
-                for v in self.ledger.verdicts
-                if self.ledger.count(v, paper)
-            ),
-            class_="ledger-bar",
-            aria_hidden="true",
-        )
+        bar = tag("span", *parts, class_="ledger-bar", aria_hidden="true")
         head = tag("th", tag("span", name, title=title or None), bar, scope="row")
         return tag("tr", head, *cells, tag("td", str(total), class_="ledger-number"))
 
@@ -150,36 +115,7 @@ class TableDirective(LedgerDirective):
             "statement": [("paper", "of the paper"), ("rebuilt", "rebuilt by us")],
             "chapter": [(c.key, c.title) for c in inventory.chapters.values() if c.owns],
         }
-        controls = [
-            tag(
-                "label",
-                tag("span", name.capitalize()),
-                tag(
-                    "select",
-                    tag("option", "all", value=""),
-                    *(tag("option", words, value=value) for value, words in options),
-                    data_filter=name,
-                ),
-            )
-            for name, options in choices.items()
-        ]
-        search = tag(
-            "label",
-            tag("span", "Text"),
-            tag("input", type="search", data_filter="text"),
-        )
-        clear = tag("button", "Clear", type="reset")
-        status = tag("p", f"{len(self.ledger.rows)} claims", class_="ledger-status", role="status")
-        return tag(
-            "form",
-            *controls,
-            search,
-            clear,
-            status,
-            class_="ledger-filters",
-            hidden="hidden",
-            aria_label="Filter the ledger",
-        )
+        return filters("Filter the ledger", choices, f"{len(self.ledger.rows)} claims")
 
     # --- one claim -----------------------------------------------------------------------------
 
@@ -208,10 +144,9 @@ class TableDirective(LedgerDirective):
                 f"{rejected} of {len(decision.controls)}",
                 f"{part} of {whole}" if whole else "",
             )
+        target = "claim" if row.verdict == ASSUMED else "verdict"
         where = (
-            link(f"verdict:{claim.id}", row.chapter.title)
-            if decision and row.verdict != ASSUMED
-            else link(f"claim:{claim.id}", row.chapter.title)
+            link(f"{target}:{claim.id}", row.chapter.title)
             if decision
             else tag("span", row.chapter.title, class_="ledger-planned")
         )

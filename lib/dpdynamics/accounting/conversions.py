@@ -32,7 +32,7 @@ from ..arguments import (
     positive,
     together,
 )
-from .roots import monotone_root
+from ..numerics.roots import monotone_root
 
 CONVERSIONS = ("tight", "mironov")
 # Lobatto's rule on [0, 1]. It sees the ends of a panel, so that no kink hides there.

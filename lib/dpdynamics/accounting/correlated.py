@@ -1,54 +1,34 @@
 r"""Correlated noise with Poisson sampling: certified intervals for what it costs.
 
 The mechanism, its matrices and its parameters are those of `correlated_matrices`. **Neighbours**
-are zero-out: one record's vector is there, or it is zero; "remove" compares the law with the record
-to the law without, "add" the other way round, "add_remove" is the larger of the two. **Sampling**
-is Poisson: each record is in each sum with probability r, independently. The releases may be
-adaptive.
+are zero-out: one record's vector is there, or it is zero. **Sampling** is Poisson: each record is
+in each sum with probability r, independently. The releases may be adaptive.
 
-**From above: blocks.** :math:`N=C^{-1}C^{-T}` is tridiagonal. Cut it into blocks of b steps. With
+**From above**, "remove" and "add": the run is at most as revealing as :math:`\lceil T/b\rceil`
+independent blocks of b steps with the noise covariance :math:`\kappa^2M_b`,
 
-.. math:: M_b = (1-\lambda)^2I + \lambda\,(\text{Laplacian of the path of } b \text{ steps})
+.. math:: M_b = (1-\lambda)^2I + \lambda\,(\text{Laplacian of the path of } b \text{ steps}),
 
-the difference :math:`N - \operatorname{diag}(M_b,\dots,M_b)` is :math:`\lambda\binom{1\;-1}{-1\;1}`
-at each cut, :math:`\lambda(1-\lambda)` in the first place and :math:`\lambda` in the last: positive
-semidefinite. So the noise is noise with independent blocks plus a Gaussian process that can be
-handed out before the run, and the run is a composition of :math:`\lceil T/b\rceil` blocks. In a
-block take :math:`M_b^{-1}=C_b^TC_b` with C_b lower triangular. It has no negative entry, because
-:math:`M_b` has none that is positive off its diagonal. Given that the record takes part as y, row t
-of :math:`C_b` times the sums moves by :math:`(C_by)_t` at most whatever was released before, so a
-test of level a has at most the power :math:`\Phi(\rho(y)/\kappa - z_a)`,
-:math:`\rho(y)^2=y^TM_b^{-1}y`: the block is dominated by the pair
+and a block is dominated by :math:`\sum_ys(y)\,N(\rho(y),\kappa^2)` against :math:`N(0,\kappa^2)`,
+:math:`\rho(y)^2=y^TM_b^{-1}y`, of `shift_mixtures`. For b = 1, :math:`1/\|C\|_2` may replace
+:math:`1-\lambda`, and one block that holds all steps may be that of C itself. Each b bounds; the
+least is taken. For "add", `add_delta_bound` bounds too.
 
-.. math:: \sum_ys(y)\,N(\rho(y),\kappa^2)\quad\text{and}\quad N(0,\kappa^2)
+**From below** two combinations of the releases are tested, their sum and the direction
+:math:`C\mathbf 1`, with zero others. The first bounds the noise of every correlated mechanism:
+`cumulative_noise_lower_bound`. The proofs are in the chapter on correlated noise.
 
-of `shift_mixtures`. For b = 1, :math:`1/\|C\|_2` may replace :math:`1-\lambda`
-(`independent_noise_multiplier`), and if one block holds all steps it may be N itself. Each b
-bounds; the least is taken.
-
-**From above, "add".** By Jensen's inequality the loss of adding is at most that of a Gaussian
-shift by the mean participation: `add_delta_bound`.
-
-**From below.** One record with a constant vector among zero others moves a fixed combination of the
-releases by :math:`\langle w,y\rangle`. Two combinations are tested, their sum and the direction
-:math:`C\mathbf 1`. The first bounds the cumulative noise of *every* correlated mechanism:
-`cumulative_noise_lower_bound`.
-
-**Batches of fixed size** let the others' sum betray the record, and amplification of this form is
-not true for them (claim wang2026.thmF.8 overlooks this). For them there remain
-`independent_noise_multiplier`, the calibration of Theorem F.12, and the bound on the cumulative
-noise, whose data have zero others.
+For batches of fixed size no such amplification is true (claim wang2026.thmF.8 overlooks this).
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from math import ceil, exp, expm1, log, log1p, pi
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.fft import dct
-from scipy.optimize import brentq
 from scipy.signal import lfilter
 from scipy.stats import binom
 
@@ -63,6 +43,7 @@ from ..arguments import (
     positive,
     whole,
 )
+from ..numerics.roots import certified_root
 from .correlated_matrices import (
     checked_correlation,
     checked_probability,
@@ -71,6 +52,7 @@ from .correlated_matrices import (
     strategy_norm,
 )
 from .gaussian import gaussian_delta, gaussian_noise_multiplier
+from .runs import Bracket, Run
 from .shift_mixtures import ShiftMixture
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)
@@ -80,53 +62,37 @@ _WORK = 1e8
 _LARGEST = 1e5  # epsilon, beyond which losses overflow the grid that they are composed on
 
 
-class Bracket(NamedTuple):
-    """Bounds below and above a quantity: two floats, or two arrays of one shape."""
+@dataclass(frozen=True, kw_only=True)
+class CorrelatedPoisson(Run[Bracket]):
+    r"""Correlated noise on Poisson samples: certified intervals.
 
-    lower: float | Array
-    upper: float | Array
-
-
-def correlated_gaussian_delta(
-    *,
-    noise_multiplier: float,
-    correlation: float,
-    sampling_probability: float,
-    steps: int,
-    epsilon: ArrayLike,
-    relation: str = "add_remove",
-    blocks: Sequence[int] = BLOCKS,
-) -> Bracket:
-    r"""Bound the privacy profile :math:`\delta(\varepsilon)` on both sides.
-
-    Zero-out neighbours, Poisson sampling, adaptive releases.
+    The noise of step t is :math:`\kappa(Z_t-\lambda Z_{t-1})`, and `noise_multiplier` is
+    :math:`\kappa` over the clip norm. Releases may be adaptive.
 
     Parameters
     ----------
-    noise_multiplier : float
-        :math:`\kappa`, the standard deviation of :math:`\kappa Z_t` over the clip norm; positive.
     correlation : float
-        :math:`\lambda\in[0,1)`; at 0 `subsampled_gaussian_delta` is exact.
+        :math:`\lambda\in[0,1)`; at 0 `Poisson` is exact.
     sampling_probability : float
-        r in (0, 1]; at 1 both bounds are the exact value.
+        r in [1e-10, 1]; at 1 both bounds are the exact value.
     steps : int
         The number of releases, at least 1.
-    epsilon : number or array
-        Real numbers of size at most 1e5.
-    relation : {"add_remove", "add", "remove"}
+    relation : {"zero_out", "add", "remove"}
+        "remove" compares the law with the record to the law with its vector zeroed out, "add" the
+        other way round, "zero_out" is the larger of the two. Another number of records is not
+        covered.
     blocks : sequence of int
         The block lengths to try, from 1 to 12.
-
-    Returns
-    -------
-    Bracket
-        Of the shape of `epsilon`. The upper bound is rounded outward; it loses about 1e-3 of delta
-        to its mesh and is not below 1e-18.
 
     Raises
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    `epsilon` is of size at most 1e5. The upper bound of `delta` is rounded outward; it loses about
+    1e-3 of delta to its mesh and is not below 1e-18.
 
     References
     ----------
@@ -134,134 +100,152 @@ def correlated_gaussian_delta(
 
     Examples
     --------
-    >>> run = {"correlation": 0.9, "sampling_probability": 0.1, "steps": 400}
-    >>> bracket = correlated_gaussian_delta(noise_multiplier=13.6, epsilon=8.0, **run)
-    >>> [f"{value:.1e}" for value in bracket]
+    >>> run = CorrelatedPoisson(correlation=0.9, sampling_probability=0.1, steps=400)
+    >>> [f"{value:.1e}" for value in run.delta(noise_multiplier=13.6, epsilon=8.0)]
     ['1.4e-06', '6.5e-06']
-    """
-    kappa, epsilons = (
-        positive("noise_multiplier", noise_multiplier),
-        finite_array("epsilon", epsilon, largest=_LARGEST),
-    )
-    run = CorrelatedRun(correlation, sampling_probability, steps, relation, blocks)
-    return Bracket(
-        elementwise(lambda e: run.lower(kappa, e), epsilons),
-        elementwise(lambda e: run.upper(kappa, e), epsilons),
-    )
-
-
-def correlated_gaussian_epsilon(
-    *,
-    noise_multiplier: float,
-    correlation: float,
-    sampling_probability: float,
-    steps: int,
-    delta: ArrayLike,
-    relation: str = "add_remove",
-    blocks: Sequence[int] = BLOCKS,
-) -> Bracket:
-    r"""Bound the smallest :math:`\varepsilon\ge0` with :math:`\delta(\varepsilon)\le\delta`.
-
-    Zero-out neighbours, Poisson sampling, adaptive releases.
-
-    Parameters
-    ----------
-    noise_multiplier, correlation, sampling_probability, steps, relation, blocks
-        As in `correlated_gaussian_delta`.
-    delta : number or array
-        In (0, 1).
-
-    Returns
-    -------
-    Bracket
-        Of the shape of `delta`. The mechanism is (upper, delta)-private, and not
-        (epsilon, delta)-private for any epsilon below `lower`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    kappa, deltas = positive("noise_multiplier", noise_multiplier), fraction_array("delta", delta)
-    run = CorrelatedRun(correlation, sampling_probability, steps, relation, blocks)
-
-    def solve(bound: Callable[[float], float], target: float, start: float, side: int) -> float:
-        if bound(0.0) <= target:
-            return 0.0
-        return max(_crossing(lambda e: _excess(bound(e), target), start, side, 1e-6), 0.0)
-
-    def lower(target: float) -> float:
-        return solve(lambda e: run.lower(kappa, e), target, 1.0, -1)
-
-    def upper(target: float) -> float:
-        return _refined(
-            lambda block, start: solve(lambda e: run.upper(kappa, e, (block,)), target, start, 1),
-            lambda e: run.best(kappa, e),
-            lower(target),
-        )
-
-    return Bracket(elementwise(lower, deltas), elementwise(upper, deltas))
-
-
-def correlated_noise_multiplier(
-    *,
-    epsilon: float,
-    delta: float,
-    correlation: float,
-    sampling_probability: float,
-    steps: int,
-    relation: str = "add_remove",
-    blocks: Sequence[int] = BLOCKS,
-) -> Bracket:
-    r"""Calibrate the noise: less than `lower` is not private, `upper` is enough.
-
-    Zero-out neighbours, Poisson sampling, adaptive releases.
-
-    Parameters
-    ----------
-    epsilon : float
-        In [0, 1e5].
-    delta : float
-        In (0, 1).
-    correlation, sampling_probability, steps, relation, blocks
-        As in `correlated_gaussian_delta`.
-
-    Returns
-    -------
-    Bracket
-        For :math:`\kappa`. `correlated_gaussian_delta` at `upper` is at most `delta`: the budget
-        is never exceeded.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or if `delta` is met without noise, as in
-        `calibrate_noise_multiplier`.
-
-    Examples
-    --------
-    >>> run = {"correlation": 0.9, "sampling_probability": 0.1, "steps": 400}
-    >>> bracket = correlated_noise_multiplier(epsilon=8.0, delta=1e-5, **run)
-    >>> [round(value, 2) for value in bracket]
+    >>> [round(value, 2) for value in run.noise_for(epsilon=8.0, delta=1e-5)]
     [12.62, 13.38]
     """
-    eps, target = _budget(epsilon, delta)
-    run = CorrelatedRun(correlation, sampling_probability, steps, relation, blocks)
-    noiseless = _noiseless(run.probability, run.steps, eps, relation)
-    if target >= noiseless:
-        raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
 
-    def solve(bound: Callable[[float], float], start: float, side: int) -> float:
-        root = _crossing(lambda v: _excess(bound(exp(v)), target), log(start), side, 1e-5)
-        return exp(root)
+    correlation: float
+    sampling_probability: float
+    steps: int
+    relation: str = "zero_out"
+    blocks: Sequence[int] = field(default=BLOCKS, compare=False)
 
-    lower = solve(lambda kappa: run.lower(kappa, eps), run.norm, -1)
-    upper = _refined(
-        lambda block, start: solve(lambda kappa: run.upper(kappa, eps, (block,)), start, 1),
-        lambda kappa: run.best(kappa, eps),
-        lower,
-    )
-    return Bracket(lower, upper)
+    def __post_init__(self) -> None:
+        r = checked_probability(self.sampling_probability)
+        if r < 1e-10:  # 1 - r is rounded, by a relative 1e-6 of r and more
+            raise ValueError(f"sampling_probability must be at least 1e-10, got {r}")
+        steps = whole("steps", self.steps, 1)
+        if self.relation == "add_remove":
+            raise ValueError(
+                "relation must not be add_remove: with correlated noise zero_out is covered"
+            )
+        one_of("relation", self.relation, ("zero_out", "add", "remove"))
+        if finite_array("blocks", self.blocks, ndim=1).size == 0:
+            raise ValueError("blocks must not be empty")
+        lengths = {min(_checked_block(b, "blocks"), steps) for b in self.blocks}
+        object.__setattr__(self, "correlation", checked_correlation(self.correlation))
+        object.__setattr__(self, "sampling_probability", r)
+        object.__setattr__(self, "steps", steps)
+        object.__setattr__(self, "blocks", (steps,) if r == 1 else tuple(sorted(lengths)))
+
+    def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
+        kappa = positive("noise_multiplier", noise_multiplier)
+        epsilons = finite_array("epsilon", epsilon, largest=_LARGEST)
+        return Bracket(
+            elementwise(lambda e: self._lower(kappa, e), epsilons),
+            elementwise(lambda e: self._upper(kappa, e, self.blocks), epsilons),
+        )
+
+    def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Bracket:
+        kappa = positive("noise_multiplier", noise_multiplier)
+        deltas = fraction_array("delta", delta)
+
+        def solve(bound: Callable[[float], float], target: float, start: float, side: int) -> float:
+            def excess(e: float) -> float:
+                return _excess(bound(e), target)
+
+            if bound(0.0) <= target:
+                return 0.0
+            root = certified_root(excess, start, side=side, tolerance=1e-6, reach=_LARGEST)
+            return max(root, 0.0)
+
+        def lower(target: float) -> float:
+            return solve(lambda e: self._lower(kappa, e), target, 1.0, -1)
+
+        def upper(target: float) -> float:
+            return _refined(
+                lambda b, start: solve(lambda e: self._upper(kappa, e, (b,)), target, start, 1),
+                lambda e: self._best(kappa, e),
+                lower(target),
+            )
+
+        return Bracket(elementwise(lower, deltas), elementwise(upper, deltas))
+
+    def noise_for(self, *, epsilon: float, delta: float) -> Bracket:
+        eps, target = _budget(epsilon, delta)
+        noiseless = self._noiseless(eps)
+        if target >= noiseless:
+            raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
+
+        def solve(bound: Callable[[float], float], start: float, side: int) -> float:
+            def excess(log_noise: float) -> float:
+                return _excess(bound(exp(log_noise)), target)
+
+            return exp(certified_root(excess, log(start), side=side, tolerance=1e-5, reach=200.0))
+
+        lower = solve(lambda kappa: self._lower(kappa, eps), self._norm, -1)
+        upper = _refined(
+            lambda b, start: solve(lambda kappa: self._upper(kappa, eps, (b,)), start, 1),
+            lambda kappa: self._best(kappa, eps),
+            lower,
+        )
+        return Bracket(lower, upper)
+
+    @cached_property
+    def _norm(self) -> float:
+        return strategy_norm(correlation=self.correlation, steps=self.steps)
+
+    @cached_property
+    def _relations(self) -> tuple[str, ...]:
+        return ("remove", "add") if self.relation == "zero_out" else (self.relation,)
+
+    def _noiseless(self, epsilon: float) -> float:
+        """Return the delta that is met without noise."""
+        if self.sampling_probability == 1:
+            return 1.0
+        never = self.steps * log1p(-self.sampling_probability)
+        return max(0.0, -expm1(never + (epsilon if self.relation == "add" else 0.0)))
+
+    def _upper(self, kappa: float, epsilon: float, blocks: Sequence[int]) -> float:
+        """Bound delta from above by the best of the blocks."""
+        if self.sampling_probability == 1:
+            return self._jensen(kappa, epsilon)
+        bound = 0.0
+        for relation in self._relations:
+            value = self._jensen(kappa, epsilon) if relation == "add" else 1.0
+            for block in blocks:
+                if relation == "add" and value <= bound:
+                    break
+                value = min(value, self._composed(block, kappa, epsilon, relation))
+            bound = max(bound, value)
+        return bound
+
+    def _best(self, kappa: float, epsilon: float) -> int:
+        """Return the block that gives the least bound."""
+        return min(self.blocks, key=lambda b: self._upper(kappa, epsilon, (b,)))
+
+    def _lower(self, kappa: float, epsilon: float) -> float:
+        """Bound delta from below by linear statistics."""
+        if self.sampling_probability == 1:
+            return self._jensen(kappa, epsilon) * (1 - 2e-9)
+        pairs = [pair.scaled(kappa) for pair in self._linear]
+        return max(pair.delta(epsilon, name)[0] for pair in pairs for name in self._relations)
+
+    def _jensen(self, kappa: float, epsilon: float) -> float:
+        value = add_delta_bound(
+            noise_multiplier=kappa,
+            correlation=self.correlation,
+            sampling_probability=self.sampling_probability,
+            steps=self.steps,
+            epsilon=epsilon,
+        )
+        return float(value) * (1 + 1e-9)
+
+    def _composed(self, block: int, kappa: float, epsilon: float, relation: str) -> float:
+        pair = _dominating(self.correlation, self.sampling_probability, self.steps, block)
+        return pair.scaled(kappa).composed_delta(ceil(self.steps / block), epsilon, relation)
+
+    @cached_property
+    def _linear(self) -> list[ShiftMixture]:
+        """The pairs of the sum of the releases and of the direction C1, at noise multiplier 1."""
+        r, lam, count = self.sampling_probability, self.correlation, self.steps
+        std = cumulative_noise_std(noise_multiplier=1.0, correlation=lam, steps=count)
+        encoded = lfilter([1.0], [1.0, -lam], np.ones(count))
+        matched = lfilter([1.0], [1.0, -lam], encoded[::-1])[::-1] / np.linalg.norm(encoded)
+        return [binomial_pair(r, count).scaled(std), _weighted_sum(matched, r)]
 
 
 def cumulative_noise_lower_bound(
@@ -270,7 +254,7 @@ def cumulative_noise_lower_bound(
     delta: float,
     sampling_probability: float,
     steps: int,
-    relation: str = "add_remove",
+    relation: str = "zero_out",
 ) -> float:
     r"""Bound the cumulative noise of every correlated mechanism from below, by :math:`\sigma^*`.
 
@@ -290,7 +274,7 @@ def cumulative_noise_lower_bound(
     delta : float
         In (0, 1).
     sampling_probability, steps, relation
-        As in `correlated_gaussian_delta`.
+        As in `CorrelatedPoisson`.
 
     Returns
     -------
@@ -309,19 +293,21 @@ def cumulative_noise_lower_bound(
     150.84
     """
     eps, target = _budget(epsilon, delta)
-    run = CorrelatedRun(0.0, sampling_probability, steps, relation, (1,))
-    if target >= _noiseless(run.probability, run.steps, eps, relation):
+    run = CorrelatedPoisson(
+        correlation=0.0, sampling_probability=sampling_probability, steps=steps, relation=relation
+    )
+    if target >= run._noiseless(eps):
         return 0.0
-    if run.probability == 1:
+    if run.sampling_probability == 1:
         exact = float(gaussian_noise_multiplier(epsilon=eps, delta=target))
         return run.steps * exact * (1 - 1e-12)
-    count = binomial_pair(run.probability, run.steps)
+    count = binomial_pair(run.sampling_probability, run.steps)
 
     def excess(log_std: float) -> float:
         pair = count.scaled(exp(log_std))
-        return _excess(max(pair.delta(eps, name)[0] for name in run.relations), target)
+        return _excess(max(pair.delta(eps, name)[0] for name in run._relations), target)
 
-    return exp(_crossing(excess, log(run.steps) / 2, -1, 1e-9))
+    return exp(certified_root(excess, log(run.steps) / 2, side=-1, tolerance=1e-9))
 
 
 def block_pair(
@@ -334,7 +320,7 @@ def block_pair(
     Parameters
     ----------
     correlation, sampling_probability
-        As in `correlated_gaussian_delta`.
+        As in `CorrelatedPoisson`.
     block : int
         b, from 1 to 12.
 
@@ -389,7 +375,7 @@ def add_delta_bound(
     Parameters
     ----------
     noise_multiplier, correlation, sampling_probability, steps, epsilon
-        As in `correlated_gaussian_delta`.
+        As in `CorrelatedPoisson`.
 
     Returns
     -------
@@ -410,90 +396,17 @@ def add_delta_bound(
     return gaussian_delta(mu=mean / kappa, epsilon=finite_array("epsilon", epsilon) - offset)
 
 
-class CorrelatedRun:
-    """A run but for its noise: bounds as functions of the noise multiplier and epsilon."""
-
-    def __init__(
-        self,
-        correlation: float,
-        probability: float,
-        steps: int,
-        relation: str,
-        blocks: Sequence[int],
-    ) -> None:
-        self.correlation = checked_correlation(correlation)
-        self.probability = checked_probability(probability)
-        if self.probability < 1e-10:  # 1 - r is rounded, by a relative 1e-6 of r and more
-            raise ValueError(f"sampling_probability must be at least 1e-10, got {probability}")
-        self.steps = whole("steps", steps, 1)
-        one_of("relation", relation, ("add_remove", "add", "remove"))
-        self.relations = ("remove", "add") if relation == "add_remove" else (relation,)
-        if finite_array("blocks", blocks, ndim=1).size == 0:
-            raise ValueError("blocks must not be empty")
-        lengths = {min(_checked_block(b, "blocks"), self.steps) for b in blocks}
-        self.blocks: Sequence[int] = (self.steps,) if self.probability == 1 else sorted(lengths)
-        self.norm = strategy_norm(correlation=self.correlation, steps=self.steps)
-        self._pairs: dict[int, ShiftMixture] = {}
-
-    def upper(self, kappa: float, epsilon: float, blocks: Sequence[int] | None = None) -> float:
-        """Bound delta from above by the best of the blocks."""
-        if self.probability == 1:
-            return self._jensen(kappa, epsilon)
-        bound = 0.0
-        for relation in self.relations:
-            value = self._jensen(kappa, epsilon) if relation == "add" else 1.0
-            for block in blocks or self.blocks:
-                if relation == "add" and value <= bound:
-                    break
-                value = min(value, self._composed(block, kappa, epsilon, relation))
-            bound = max(bound, value)
-        return bound
-
-    def best(self, kappa: float, epsilon: float) -> int:
-        """Return the block that gives the least bound."""
-        return min(self.blocks, key=lambda b: self.upper(kappa, epsilon, (b,)))
-
-    def lower(self, kappa: float, epsilon: float) -> float:
-        """Bound delta from below by linear statistics."""
-        if self.probability == 1:
-            return self._jensen(kappa, epsilon) * (1 - 2e-9)
-        pairs = [pair.scaled(kappa) for pair in self._linear]
-        return max(pair.delta(epsilon, name)[0] for pair in pairs for name in self.relations)
-
-    def _jensen(self, kappa: float, epsilon: float) -> float:
-        value = add_delta_bound(
-            noise_multiplier=kappa,
-            correlation=self.correlation,
-            sampling_probability=self.probability,
-            steps=self.steps,
-            epsilon=epsilon,
-        )
-        return float(value) * (1 + 1e-9)
-
-    def _composed(self, block: int, kappa: float, epsilon: float, relation: str) -> float:
-        if block not in self._pairs:
-            self._pairs[block] = self._pair(block)
-        count = ceil(self.steps / block)
-        return self._pairs[block].scaled(kappa).composed_delta(count, epsilon, relation)
-
-    def _pair(self, block: int) -> ShiftMixture:
-        r, lam = self.probability, self.correlation
-        if block == 1:
-            return ShiftMixture(np.array([0.0, self.norm]), np.array([1 - r, r]))
-        if block == self.steps:
-            patterns = _patterns(block)
-            shifts = participation_sensitivity(correlation=lam, pattern=patterns)
-            return _mixture(np.asarray(shifts), patterns.sum(axis=1), block, r)
-        return ShiftMixture(*block_pair(correlation=lam, block=block, sampling_probability=r))
-
-    @cached_property
-    def _linear(self) -> list[ShiftMixture]:
-        """The pairs of the sum of the releases and of the direction C1, at noise multiplier 1."""
-        r, lam, count = self.probability, self.correlation, self.steps
-        std = cumulative_noise_std(noise_multiplier=1.0, correlation=lam, steps=count)
-        encoded = lfilter([1.0], [1.0, -lam], np.ones(count))
-        matched = lfilter([1.0], [1.0, -lam], encoded[::-1])[::-1] / np.linalg.norm(encoded)
-        return [binomial_pair(r, count).scaled(std), _weighted_sum(matched, r)]
+@lru_cache(maxsize=64)
+def _dominating(lam: float, r: float, steps: int, block: int) -> ShiftMixture:
+    """Return the pair of a block at noise multiplier 1."""
+    if block == 1:
+        norm = strategy_norm(correlation=lam, steps=steps)
+        return ShiftMixture(np.array([0.0, norm]), np.array([1 - r, r]))
+    if block == steps:
+        patterns = _patterns(block)
+        shifts = participation_sensitivity(correlation=lam, pattern=patterns)
+        return _mixture(np.asarray(shifts), patterns.sum(axis=1), block, r)
+    return ShiftMixture(*block_pair(correlation=lam, block=block, sampling_probability=r))
 
 
 def binomial_pair(r: float, count: int) -> ShiftMixture:
@@ -546,13 +459,6 @@ def _checked_block(block: int, name: str = "block") -> int:
     return int(block)
 
 
-def _noiseless(r: float, steps: int, epsilon: float, relation: str) -> float:
-    """Return the delta that is met without noise."""
-    if r == 1:
-        return 1.0
-    return max(0.0, -expm1(steps * log1p(-r) + (epsilon if relation == "add" else 0.0)))
-
-
 def _budget(epsilon: float, delta: float) -> tuple[float, float]:
     if nonnegative("epsilon", epsilon) > _LARGEST:
         raise ValueError(f"epsilon must be at most {_LARGEST:g}, got {epsilon}")
@@ -561,24 +467,6 @@ def _budget(epsilon: float, delta: float) -> tuple[float, float]:
 
 def _excess(value: float, target: float) -> float:
     return log(max(value, 1e-300)) - log(target)
-
-
-def _crossing(f: Callable[[float], float], start: float, side: int, tolerance: float) -> float:
-    """Return a place next to the zero of a decreasing f, on the side where it is not to be."""
-    low = high = start
-    step = 0.1
-    if f(start) > 0:
-        while f(high) > 0:
-            low, high, step = high, high + step, 2 * step
-            if high > 200:  # noise of exp(200), where only the floor of the bounds is left
-                raise ArithmeticError("delta is too small to be resolved")
-    else:
-        while f(low) <= 0:
-            low, high, step = low - step, low, 2 * step
-    root = float(brentq(f, low, high, xtol=tolerance, rtol=1e-12))
-    while (f(root) > 0) == (side > 0):
-        root, tolerance = root + side * tolerance, 2 * tolerance
-    return root
 
 
 def _refined(

@@ -255,7 +255,7 @@ def printed_correlated_multiplier(
 
     Stated for zero-out neighbours and batches of fixed size. It holds, under replace-one
     neighbours and Poisson sampling too, because it uses no amplification by sampling; for the same
-    reason it asks for many times the noise of `correlated_noise_multiplier`.
+    reason it asks for many times the noise of `CorrelatedPoisson`.
 
     Parameters
     ----------

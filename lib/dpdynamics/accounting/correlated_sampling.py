@@ -6,12 +6,10 @@ The pair of claim wang2026.thmF.8 is, in coordinates CX of `correlated_matrices`
 
 Its means are a Markov chain, :math:`s_t=\lambda s_{t-1}+y_t`, so that dP/dQ is the likelihood of a
 hidden Markov model, and the forward filter finds it in time linear in T once s lives on a grid.
-As no mean is negative, dP/dQ increases in each coordinate, and so the best tests are increasing
-sets. They have more power where means are larger: rounding all states up makes the divergences
-larger, in both directions, and rounding them down makes them smaller.
+Rounding all states up makes the divergences larger, in both directions, rounding them down smaller.
 
 A reference for tests and pictures, in seconds and with a sampling error; the certified interval is
-`correlated_gaussian_delta`. Zero-out neighbours, Poisson sampling.
+`CorrelatedPoisson`. Zero-out neighbours, Poisson sampling.
 """
 
 from math import log
@@ -24,7 +22,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from ..arguments import Array, finite_array, number, one_of, positive, whole
-from .correlated import CorrelatedRun, binomial_pair
+from .correlated import CorrelatedPoisson, binomial_pair
 from .correlated_matrices import checked_correlation, checked_probability
 
 _ENOUGH = 100
@@ -55,7 +53,7 @@ def correlated_loss(
     outputs : (n, T) array
         Points x of the pair: C times the releases along the record's vector.
     noise_multiplier, correlation, sampling_probability
-        As in `correlated_gaussian_delta`; the last below 1.
+        As in `CorrelatedPoisson`; the last below 1.
     nodes : int
         Points of the grid of states, at least 2.
     rounding : {"linear", "up", "down"}
@@ -124,7 +122,7 @@ def sampled_delta(
     Parameters
     ----------
     noise_multiplier, correlation, sampling_probability, steps
-        As in `correlated_gaussian_delta`; the sampling probability below 1.
+        As in `CorrelatedPoisson`; the sampling probability below 1.
     epsilon : float
         Any real number.
     samples : int
@@ -147,8 +145,14 @@ def sampled_delta(
         lower bound: the proposal misses what matters.
     """
     kappa, count = positive("noise_multiplier", noise_multiplier), whole("steps", steps, 1)
-    run = CorrelatedRun(correlation, sampling_probability, count, "remove", (1,))
-    lam, r, size = run.correlation, run.probability, whole("samples", samples, _ENOUGH)
+    run = CorrelatedPoisson(
+        correlation=correlation,
+        sampling_probability=sampling_probability,
+        steps=count,
+        relation="remove",
+    )
+    lam, r = run.correlation, run.sampling_probability
+    size = whole("samples", samples, _ENOUGH)
     if r == 1:
         raise ValueError("sampling_probability must be below 1: there is nothing to sample")
     encoded = lfilter([1.0], [1.0, -lam], np.ones(count))
@@ -184,7 +188,10 @@ def sampled_delta(
     effective = float(values.sum() ** 2 / max(float(values @ values), 1e-300))
     if effective < _ENOUGH:
         raise ArithmeticError(f"only {effective:.0f} samples are effective; draw more")
-    if rounding != "down" and value + 5 * error < run.lower(kappa, epsilon):
+    if (
+        rounding != "down"
+        and value + 5 * error < run.delta(noise_multiplier=kappa, epsilon=epsilon).lower
+    ):
         raise ArithmeticError("the proposal misses a part of the law: below the lower bound")
     return SampledDelta(value, error, effective)
 

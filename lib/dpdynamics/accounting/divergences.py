@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dtrtrs
 
 from ..arguments import Array, elementwise, finite_array, vector
+from ..numerics.remainders import log1p_minus
 from .covariances import DiagonalPlusLowRank, symmetric
-from .remainders import log1p_minus
 
 Covariance = ArrayLike | DiagonalPlusLowRank
 

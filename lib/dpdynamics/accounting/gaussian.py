@@ -28,7 +28,7 @@ from ..arguments import (
     plain,
     together,
 )
-from .roots import monotone_root
+from ..numerics.roots import monotone_root
 
 _NODES, _WEIGHTS = (1 + leggauss(40)[0]) / 2, leggauss(40)[1] / 2
 _LOG_SQRT_2PI = np.log(2 * np.pi) / 2

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, elementwise, finite_array
+from ..numerics.inversion import Complex, hockey_stick_bent
 from .divergences import Covariance, relative_spectrum
 from .gaussian import gaussian_delta
-from .inversion import Complex, hockey_stick_bent
 
 
 def hockey_stick_gaussian(

@@ -29,7 +29,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from ..arguments import LARGEST, Array, finite_array, fraction, nonnegative
-from .remainders import expm1_minus
+from ..numerics.remainders import expm1_minus
 
 LogDensity = Callable[[Array], Array]
 EPSILON = float(np.finfo(np.float64).eps)

@@ -1,4 +1,4 @@
-r"""Renyi divergence of the Gaussian mechanism, plain and with Poisson subsampling.
+r"""Renyi divergence of a Gaussian release of a Poisson sample.
 
 The two laws are :math:`N_0 = N(0,\sigma^2)` and :math:`(1-q)N_0 + qN(1,\sigma^2)`. Let P be the
 first argument of the divergence, :math:`\lambda` the logarithm of its density over the other, and
@@ -23,12 +23,10 @@ from collections.abc import Iterator
 from math import ceil, exp, log, log1p, pi, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import factorial
 
-from ..arguments import Array, number, one_of, orders_array, plain, positive, whole
+from ..arguments import Array
 
-RELATIONS = ("add_remove", "add", "remove")
 PRECISION = 34.0  # the mesh and its ends are good to e^-34
 SPREAD = 1000.0  # largest ratio of two values of s that share a mesh
 NEAR = 4.0  # e^x - 1 - x is summed as a power series up to this |x|
@@ -36,107 +34,18 @@ POWERS = np.arange(2, 30)
 FACTORIALS = factorial(POWERS)
 
 
-def gaussian_rdp(*, noise_multiplier: float, orders: ArrayLike, steps: int = 1) -> float | Array:
-    r"""Compute :math:`\text{steps}\cdot\alpha/(2\sigma^2)`, the divergence of `steps` releases.
+def renyi_divergences(orders: Array, sigma: float, q: float, add: bool) -> Array:
+    """Return the divergences of one step, q in (0, 1), of the shape of the orders.
 
-    Parameters
-    ----------
-    noise_multiplier : float
-        Standard deviation over l2 sensitivity, positive.
-    orders : number or array
-        :math:`\alpha` in (1, inf).
-    steps : int
-        Number of releases, at least 0.
-
-    Returns
-    -------
-    float or array of the shape of `orders`
-        The same for adding and for removing a record.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
-    References
-    ----------
-    Mironov (2017), Renyi differential privacy, proposition 7.
-
-    Examples
-    --------
-    >>> gaussian_rdp(noise_multiplier=2.0, orders=4.0, steps=3)
-    1.5
+    Of the mixture from the normal, or with `add` the other way round.
     """
-    sigma, alphas = positive("noise_multiplier", noise_multiplier), orders_array("orders", orders)
-    return plain(whole("steps", steps, 0) * alphas / 2 / sigma / sigma)
-
-
-def subsampled_gaussian_rdp(
-    *,
-    noise_multiplier: float,
-    sampling_probability: float,
-    steps: int,
-    orders: ArrayLike,
-    relation: str = "add_remove",
-) -> float | Array:
-    r"""Compute the Renyi divergence of `steps` Gaussian releases of a Poisson sample.
-
-    Parameters
-    ----------
-    noise_multiplier : float
-        Standard deviation over l2 sensitivity, at least 0.01.
-    sampling_probability : float
-        Probability q in [0, 1] with which each record is in the sample, independently.
-    steps : int
-        Number of releases, each of a fresh sample; at least 0.
-    orders : number or array
-        :math:`\alpha` in (1, 10^6 noise_multiplier], whole or fractional.
-    relation : str
-        ``remove`` for :math:`D_\alpha((1-q)N(0,\sigma^2) + qN(1,\sigma^2)\|N(0,\sigma^2))`,
-        ``add`` for the arguments exchanged, ``add_remove`` for the larger, which is the first.
-
-    Returns
-    -------
-    float or array of the shape of `orders`
-        Finite, with a relative error below 1e-10, most often 1e-13 (values above 1e-290).
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
-    References
-    ----------
-    Mironov, Talwar and Zhang (2019), Renyi differential privacy of the sampled Gaussian mechanism;
-    its theorem 5 is the inequality between the two relations.
-
-    Examples
-    --------
-    >>> rdp = subsampled_gaussian_rdp(
-    ...     noise_multiplier=2.5, sampling_probability=0.01, steps=50, orders=[1.5, 100]
-    ... )
-    >>> [f"{value:.6g}" for value in rdp]
-    ['0.000650071', '167.416']
-    """
-    sigma = number("noise_multiplier", noise_multiplier)
-    q = number("sampling_probability", sampling_probability)
-    alphas = orders_array("orders", orders)
-    if not 0.01 <= sigma < np.inf:
-        raise ValueError(f"noise_multiplier must lie in [0.01, inf), got {noise_multiplier}")
-    if not 0 <= q <= 1:
-        raise ValueError(f"sampling_probability must lie in [0, 1], got {sampling_probability}")
-    if alphas.size and alphas.max() > 1e6 * sigma:
-        raise ValueError("orders must not exceed a million times noise_multiplier")
-    count, relation = whole("steps", steps, 0), one_of("relation", relation, RELATIONS)
-    if q in (0, 1):
-        return plain(count * q * alphas / 2 / sigma / sigma)
-    increments = alphas.ravel() - 1
+    increments = orders.ravel() - 1
     ranking = np.argsort(increments)
     values = np.empty(increments.size)
     for block in _blocks(increments[ranking], sigma):
         rows = ranking[block]
-        values[rows] = _divergences(increments[rows], sigma, q, relation == "add")
-    return plain(count * values.reshape(alphas.shape))
+        values[rows] = _divergences(increments[rows], sigma, q, add)
+    return values.reshape(orders.shape)
 
 
 def _blocks(ascending: Array, sigma: float) -> Iterator[slice]:

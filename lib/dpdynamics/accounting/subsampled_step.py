@@ -25,8 +25,8 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr, ndtri
 
 from ..arguments import Array
+from ..numerics.inversion import Complex, Cumulants, InversionError
 from .gaussian import gaussian_delta, normal_mass
-from .inversion import Complex, Cumulants, InversionError
 
 _NEAR = 64
 _NODES, _WEIGHTS = leggauss(64)

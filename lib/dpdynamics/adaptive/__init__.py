@@ -3,51 +3,28 @@
 Means and second moments of normalised and clipped gradients; the probability that a noisy
 coordinate changes sign, and the drifts that follow; exact laws of sign walks and their limits,
 densities of the diffusions that are set beside them; radial chains, plateaus, and ensembles of
-full vectors. Second floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
+full vectors. A shape or range that is violated is a ValueError that names the argument. Second
+floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 """
 
-from .clipped_means import ClippedMoments, clipped_moments, uniform_clipped_mean
-from .exact_signs import exact_sign_mean
-from .lattice_stationary import StationarySignLaw, stationary_sign_law
-from .normalised_means import (
-    SecondMoments,
-    normalised_mean,
-    normalised_second_moments,
-    student_factor,
-    uniform_normalised_mean,
-)
+from .clipped_means import clipped_moments, uniform_clipped_mean
+from .ensembles import private_ensemble, radial_chain
+from .normalised_means import normalised_mean, normalised_second_moments, student_factor
 from .plateaus import private_gradient_scale, quadratic_sgd_moments, sgd_plateau, sign_plateau
-from .private_ensembles import EnsembleRuns, private_ensemble
-from .radial_chain import RadialRuns, radial_chain
-from .radial_gibbs import huber_gibbs_law, radial_gibbs_law
-from .sign_drifts import (
-    averaged_sign_mean,
-    averaged_sign_slope,
-    gaussian_sign_mean,
-    gaussian_sign_slope,
+from .sign_means import averaged_sign_mean, exact_sign_mean
+from .sign_walk import gaussian_sign, sign_walk, sign_walk_expectations, stationary_sign_law
+from .stationary_densities import (
+    huber_gibbs_law,
+    linear_sign_law,
+    radial_gibbs_law,
+    sign_diffusion_law,
 )
-from .sign_probabilities import SymmetricSign, gaussian_sign, student_sign
-from .sign_walk import LatticeLaw, WalkExpectations, sign_walk, sign_walk_expectations
-from .stationary_densities import QuadratureLaw, diffusion_law, linear_sign_law, sign_diffusion_law
 
 __all__ = [
-    "ClippedMoments",
-    "EnsembleRuns",
-    "LatticeLaw",
-    "QuadratureLaw",
-    "RadialRuns",
-    "SecondMoments",
-    "StationarySignLaw",
-    "SymmetricSign",
-    "WalkExpectations",
     "averaged_sign_mean",
-    "averaged_sign_slope",
     "clipped_moments",
-    "diffusion_law",
     "exact_sign_mean",
     "gaussian_sign",
-    "gaussian_sign_mean",
-    "gaussian_sign_slope",
     "huber_gibbs_law",
     "linear_sign_law",
     "normalised_mean",
@@ -64,7 +41,5 @@ __all__ = [
     "sign_walk_expectations",
     "stationary_sign_law",
     "student_factor",
-    "student_sign",
     "uniform_clipped_mean",
-    "uniform_normalised_mean",
 ]

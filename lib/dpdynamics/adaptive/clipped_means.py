@@ -47,17 +47,16 @@ def clipped_moments(
 ) -> ClippedMoments:
     r"""Compute the moments of one clipped gradient :math:`\mu + \sigma t_\nu(0, I_d)`.
 
+    Claims anon2025.thmB.5 and anon2025.def3.3.
+
     Parameters
     ----------
-    mean_norm : number or array
-        :math:`|\mu|`, nonnegative.
-    noise_scale : number or array
-        :math:`\sigma`, positive: the standard deviation of a coordinate only for Gaussian noise.
+    mean_norm, noise_scale, clip_norm : numbers or arrays
+        :math:`|\mu|`, nonnegative; :math:`\sigma`, positive, the standard deviation of a coordinate
+        only for Gaussian noise; C, positive.
     dimension : integer or array
-    clip_norm : number or array
-        C, positive.
     degrees_of_freedom : number or array
-        :math:`\nu` in (0, 1e12], or inf for Gaussian noise.
+        :math:`\nu` in [0.2, 1e12], or inf for Gaussian noise.
 
     Returns
     -------
@@ -65,22 +64,13 @@ def clipped_moments(
         Entries of the common shape. Errors below 1e-9 relative to the moment, 1e-10 absolute for
         the probability.
 
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
     Examples
     --------
     >>> moments = clipped_moments(3.0, 0.1, 100, 1.0)
     >>> print(round(moments.mean, 6), moments.clip_probability)
     0.949087 1.0
-
-    References
-    ----------
-    Claims anon2025.thmB.5 and anon2025.def3.3.
     """
-    mean, sigma, d, clip, nu = _parameters(
+    mean, sigma, d, clip, nu = parameters(
         mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
     )
     flat = [x.ravel() for x in (mean / sigma, clip / sigma, d, nu)]
@@ -104,7 +94,7 @@ def uniform_clipped_mean(
     Uniform in the size of the mean; under Student noise it is averaged over the scale of the noise.
     Arguments and errors are those of `clipped_moments`.
     """
-    mean, sigma, d, clip, nu = _parameters(
+    mean, sigma, d, clip, nu = parameters(
         mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
     )
     noise = d * sigma**2
@@ -123,19 +113,22 @@ def uniform_clipped_mean(
     return plain(mean * np.where(gaussian, plainly, averaged))
 
 
-def _parameters(
+def parameters(
     mean_norm: ArrayLike,
     noise_scale: ArrayLike,
     dimension: ArrayLike,
     clip_norm: ArrayLike,
     degrees_of_freedom: ArrayLike,
+    **others: Array,
 ) -> tuple[Array, ...]:
+    """Return the arguments of `clipped_moments` and others, checked and of one shape."""
     return together(
         mean_norm=nonnegative_array("mean_norm", mean_norm),
         noise_scale=positive_array("noise_scale", noise_scale),
         dimension=dimensions(dimension),
         clip_norm=positive_array("clip_norm", clip_norm),
         degrees_of_freedom=degrees(degrees_of_freedom),
+        **others,
     )
 
 

@@ -2,7 +2,7 @@ r"""Plateaus of DP-SGD and DP-SignSGD on a quadratic, and exact moments of the f
 
 At small learning rates the mean loss per coordinate settles at a level that does not depend on the
 curvature. In both phases it is governed by two numbers: the standard deviation S of a coordinate of
-the private gradient, and the factor by which clipping shrinks the mean of a gradient near the
+the private gradient, and the factor a by which clipping shrinks the mean of a gradient near the
 minimum, 1 in Phase 2 and :math:`C/(\sigma_\gamma\sqrt d)` in Phase 1 (Gaussian batch noise).
 """
 
@@ -33,16 +33,15 @@ def private_gradient_scale(
 ) -> float:
     r"""Return the standard deviation of one coordinate of the private gradient near the minimum.
 
+    Claims anon2025.def3.3 and anon2025.thmB.9. The paper has no batch average in Phase 1: it puts
+    1/d for 1/(dB).
+
     Parameters
     ----------
     gradient_noise : float
         :math:`\sigma_\gamma\ge0`, standard deviation of a coordinate of one record's gradient.
-    batch_size : int
-        B.
-    clip_norm : float
-        C > 0.
-    noise_multiplier : float
-        :math:`\sigma_{DP}\ge0`.
+    batch_size, clip_norm, noise_multiplier : int, float, float
+        B, C > 0 and :math:`\sigma_{DP}\ge0`.
     clipped_dimension : int, optional
         d, when every gradient is clipped (Phase 1): then the batch noise has the total variance
         C^2/B, whatever :math:`\sigma_\gamma` is. By default no gradient is clipped (Phase 2).
@@ -52,16 +51,6 @@ def private_gradient_scale(
     float
         :math:`(\sigma_\gamma^2/B + C^2\sigma_{DP}^2/B^2)^{1/2}`, or
         :math:`(C^2/(dB) + C^2\sigma_{DP}^2/B^2)^{1/2}`.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
-    References
-    ----------
-    Claims anon2025.def3.3 and anon2025.thmB.9. The paper has no batch average in Phase 1: it puts
-    1/d for 1/(dB).
     """
     spread = nonnegative("gradient_noise", gradient_noise)
     B = whole("batch_size", batch_size, minimum=1)
@@ -75,35 +64,12 @@ def private_gradient_scale(
 def sgd_plateau(
     learning_rate: ArrayLike, scale: ArrayLike, contraction: ArrayLike = 1.0
 ) -> float | Array:
-    r"""Return the mean loss per coordinate at which DP-SGD settles, to first order in the rate.
+    r"""Return :math:`\eta S^2/(4a)`, the mean loss per coordinate at which DP-SGD settles.
 
-    On :math:`\lambda x^2/2` the mean step is :math:`-\eta a\lambda x`, so the stationary variance
-    is :math:`\eta S^2/(2a\lambda)`.
-
-    Parameters
-    ----------
-    learning_rate : number or array
-        :math:`\eta>0`. At :math:`\eta\lambda` not small, without clipping, divide the level by
-        :math:`1-\eta\lambda/2`: then it is exact.
-    scale : number or array
-        S >= 0, of `private_gradient_scale` for the same phase.
-    contraction : number or array
-        a in (0, 1]: 1 in Phase 2. In Phase 1 :math:`C/(\sigma_\gamma\sqrt d)` as long as the
-        gradient stays far below :math:`\sigma_\gamma\sqrt d`.
-
-    Returns
-    -------
-    float or array
-        :math:`\eta S^2/(4a)`.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
-    References
-    ----------
     Claims anon2025.thmB.6 and anon2025.thmB.9.
+    To first order in :math:`\eta>0`: divided by :math:`1-\eta\lambda/2`, without clipping, it is
+    exact. S >= 0 is that of `private_gradient_scale` for the same phase, a in (0, 1]; in Phase 1
+    the gradient must stay far below :math:`\sigma_\gamma\sqrt d`. All broadcast.
     """
     rate, S, a = _levels(learning_rate, scale, contraction)
     return plain(rate * S**2 / (4 * a))
@@ -112,29 +78,11 @@ def sgd_plateau(
 def sign_plateau(
     learning_rate: ArrayLike, scale: ArrayLike, contraction: ArrayLike = 1.0
 ) -> float | Array:
-    r"""Return the mean loss per coordinate at which DP-SignSGD settles, to first order in the rate.
+    r"""Return :math:`\eta S\sqrt{\pi/2}/(4a)`, the mean loss where DP-SignSGD settles.
 
-    Near the minimum the mean step is :math:`-\eta\sqrt{2/\pi}\,a\lambda x/S` and its square
-    :math:`\eta^2`, so the stationary variance is :math:`\eta S\sqrt{\pi/2}/(2a\lambda)`.
-
-    Parameters
-    ----------
-    learning_rate, scale, contraction : numbers or arrays
-        As in `sgd_plateau`. Without clipping the exact level, that of `stationary_sign_law`, is
-        about :math:`1 + 0.31\,\eta\lambda/S` times this one.
-
-    Returns
-    -------
-    float or array
-        :math:`\eta S\sqrt{\pi/2}/(4a)`.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
-    References
-    ----------
+    Per coordinate, to first order in the rate; arguments and errors are those of `sgd_plateau`.
+    Without clipping the exact level, that of `stationary_sign_law`, is about
+    :math:`1 + 0.31\,\eta\lambda/S` times this one.
     Claims anon2025.thmB.12 and anon2025.thmB.15.
     """
     rate, S, a = _levels(learning_rate, scale, contraction)
@@ -151,7 +99,8 @@ def quadratic_sgd_moments(
     r"""Compute mean and variance of unclipped DP-SGD on :math:`\lambda x^2/2`, for any schedule.
 
     :math:`x_{k+1} = (1-\eta_k\lambda)x_k - \eta_kS\zeta_k` with noise of mean 0 and variance 1. (At
-    a constant rate `linear_recursion_moments` of the dynamics needs no loop.)
+    a constant rate `linear_recursion` of the dynamics needs no loop.)
+    Claims anon2025.thmB.9 and anon2025.fig1.
 
     Parameters
     ----------
@@ -165,21 +114,13 @@ def quadratic_sgd_moments(
     Returns
     -------
     mean, variance : (N, *configurations) arrays
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or the moments grow beyond floating point.
+        ValueError where they grow beyond floating point.
 
     Examples
     --------
     >>> mean, variance = quadratic_sgd_moments(2.0, 1.0, 1.0, [0.1, 0.25], [0, 1, 2])
     >>> mean, variance
     (array([1. , 0.8, 0.4]), array([0.   , 0.01 , 0.065]))
-
-    References
-    ----------
-    Claims anon2025.thmB.9 and anon2025.fig1.
     """
     curvatures, S = finite_array("curvature", curvature), nonnegative_array("scale", scale)
     rates = nonnegative_array("learning_rates", learning_rates, ndim=1)

@@ -5,65 +5,53 @@ r"""The exact law of DP-SignSGD on a separable objective, one coordinate at a ti
 whole law is carried along, one vectorised shift a step, on the sites that can matter; what is left
 out is counted.
 
-A learning rate that changes stays on the lattice when every step is an integer multiple of one
-number, and only then: no other schedule is accepted.
+A learning rate that changes stays on the lattice only when every step is an integer multiple of one
+number: no other schedule is accepted.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, ndtr
 
-from ..arguments import Array, finite_array, integers, nonnegative, plain, positive_array, together
-from .sign_probabilities import SymmetricSign
+from ..arguments import (
+    Array,
+    finite_array,
+    integers,
+    nonnegative,
+    plain,
+    positive,
+    positive_array,
+    together,
+    vector,
+)
+from .laws import Function, Law
 
-Function = Callable[[Array], ArrayLike]  # x (sites, *configurations) to the same shape
 CHECK_EVERY = 32  # steps between two looks for sites to leave out
+MOST_SITES = 2**23
+FARTHEST = 2**40  # steps between x0 and a site: beyond, rounding moves it by 2^-13 of a step
+NEGLIGIBLE = -80.0  # logarithm of a weight, relative to the largest, at which a law ends
 
 
-class LatticeLaw(NamedTuple):
-    """A law on finitely many points, for each configuration.
+@dataclass(frozen=True)
+class GaussianSign:
+    """The probability of a step down as a function of x, accurate in both tails."""
 
-    Attributes
-    ----------
-    points, probabilities : (sites, *configurations) arrays
-        The probabilities add up to 1 - `lost`.
-    lost : number or (*configurations) array
-        Probability left out: an expectation misses at most `lost` times the largest absolute value
-        of its function on the points that the walk can reach.
-    """
+    gradient: Function
+    scale: Array
 
-    points: Array
-    probabilities: Array
-    lost: float | Array
+    def __call__(self, x: ArrayLike) -> Array:
+        """Return the probability of a step down from x."""
+        return self.tails(x)[0]
 
-    def expectation(self, function: Function) -> float | Array:
-        """Return the expectation of a function of x (sites, *configurations)."""
-        return plain(
-            np.asarray(np.sum(self.probabilities * np.asarray(function(self.points)), axis=0))
-        )
-
-    @property
-    def mean(self) -> float | Array:
-        """Mean of each configuration."""
-        return self.expectation(lambda x: x)
-
-    @property
-    def variance(self) -> float | Array:
-        """Variance of each configuration."""
-        return self._central(2)
-
-    @property
-    def kurtosis(self) -> float | Array:
-        """Fourth central moment over the squared variance, 3 for a normal law."""
-        variance = np.asarray(self.variance)
-        if np.any(variance <= 0):
-            raise ValueError("kurtosis: a law on a single point has none")
-        return plain(np.asarray(self._central(4)) / variance**2)
-
-    def _central(self, power: int) -> float | Array:
-        return self.expectation(lambda x: (x - np.asarray(self.mean)) ** power)
+    def tails(self, x: ArrayLike, *, logarithms: bool = False) -> tuple[Array, Array]:
+        """Return the probabilities of a step down and of a step up, or their logarithms."""
+        ratio = finite_array("gradient(x)", self.gradient(finite_array("x", x))) / self.scale
+        law = log_ndtr if logarithms else ndtr
+        return np.asarray(law(ratio)), np.asarray(law(-ratio))
 
 
 class WalkExpectations(NamedTuple):
@@ -71,6 +59,40 @@ class WalkExpectations(NamedTuple):
 
     values: Array
     lost: Array
+
+
+class StationarySignLaw(NamedTuple):
+    """Limits of the law at `even` and at `odd` steps, and their `average`.
+
+    `lost` of each is a bound on the probability of all sites outside, relative to the law, as long
+    as steps towards the middle do not become less likely farther out.
+    """
+
+    even: Law
+    odd: Law
+    average: Law
+
+
+def gaussian_sign(gradient: Function, scale: ArrayLike) -> GaussianSign:
+    r"""Return :math:`x\mapsto\Phi(f'(x)/S)`: all the noise of the gradient is normal.
+
+    Claim anon2025.thmB.10, second part.
+
+    Parameters
+    ----------
+    gradient : callable
+        x to :math:`f'(x)`, elementwise.
+    scale : number or array
+        S > 0, standard deviation of the coordinate of the private gradient. In Phase 2
+        :math:`S^2 = \sigma_\gamma^2/B + C^2\sigma_{DP}^2/B^2`. An array is broadcast against the
+        last axes of x, one entry a configuration.
+
+    Examples
+    --------
+    >>> gaussian_sign(lambda x: 2 * x, 1.0)([0.0, 0.5]).round(4)
+    array([0.5   , 0.8413])
+    """
+    return GaussianSign(gradient, positive_array("scale", scale))
 
 
 def sign_walk(
@@ -81,16 +103,18 @@ def sign_walk(
     *,
     multiples: ArrayLike | None = None,
     tolerance: float = 1e-14,
-) -> tuple[LatticeLaw, ...]:
+) -> tuple[Law, ...]:
     r"""Compute the law of :math:`x_k` at numbers of steps, without Monte Carlo.
+
+    Claims anon2025.def3.3 and anon2025.thmB.10 (the algorithm in Phase 2).
 
     Parameters
     ----------
     down_probability : callable
         x (sites, *configurations) to the probability of a step down, of the same shape: from
-        `gaussian_sign`, `student_sign` or an own distribution function of the noise. Parameters of
-        shape (*configurations) broadcast. Numbers for `x0` and `learning_rate` make one
-        configuration and x (sites, 1).
+        `gaussian_sign` or an own distribution function of the noise. Parameters of shape
+        (*configurations) broadcast. Numbers for `x0` and `learning_rate` make one configuration
+        and x (sites, 1).
     x0, learning_rate : numbers or arrays
         Starts and steps :math:`\eta>0`; together their shapes are (*configurations). All share a
         window of sites, so laws of similar width belong together.
@@ -98,39 +122,22 @@ def sign_walk(
         Nondecreasing, nonnegative.
     multiples : (K,) integers, optional
         Step k has the size `multiples[k]` times the learning rate; positive, as many as the largest
-        of `steps`. All 1 by default.
+        of `steps`. All 1 by default. Any other schedule leaves the lattice: ValueError.
     tolerance : float
         Largest probability that may be left out by the last step; 0 keeps every site.
 
     Returns
     -------
-    tuple of LatticeLaw
+    tuple of Law
         One for each number of steps.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, a probability is outside [0, 1], or a multiple is not an
-        integer: such a schedule leaves the lattice.
 
     Examples
     --------
-    >>> from dpdynamics.adaptive.sign_probabilities import gaussian_sign
     >>> (law,) = sign_walk(gaussian_sign(lambda x: x, 1.0), 0.0, 0.1, [1000])
     >>> round(law.variance, 6), law.lost < 1e-14
     (0.064648, True)
-
-    References
-    ----------
-    Claims anon2025.def3.3 and anon2025.thmB.10 (the algorithm in Phase 2).
     """
-    lattice = _Lattice(down_probability, (), x0, learning_rate)
-    marks, sizes = _schedule(steps, multiples)
-    laws = []
-    for first, parity, law, lost in _propagated(lattice, marks, sizes, tolerance):
-        sites = 2 * np.arange(first, first + len(law)) + parity
-        laws.append(LatticeLaw(*lattice.shaped(lattice.points(sites), law), lattice.shape_of(lost)))
-    return tuple(laws)
+    return tuple(_laws(down_probability, x0, learning_rate, steps, multiples, tolerance))
 
 
 def sign_walk_expectations(
@@ -145,126 +152,172 @@ def sign_walk_expectations(
 ) -> WalkExpectations:
     r"""Compute :math:`E\,g(x_k)` for several g at many steps, without keeping the laws.
 
-    Parameters
-    ----------
-    functions : sequence of callables
-        Each x (sites, *configurations) to the same shape.
-    down_probability, x0, learning_rate, steps, multiples, tolerance
-        As in `sign_walk`, which gives the meaning of `lost` and the errors too.
-
-    Returns
-    -------
-    WalkExpectations
+    The functions g take x (sites, *configurations) to the same shape; the other arguments are those
+    of `sign_walk`.
 
     Examples
     --------
-    >>> from dpdynamics.adaptive.sign_probabilities import gaussian_sign
     >>> down = gaussian_sign(lambda x: x, 1.0)
     >>> sign_walk_expectations(down, [lambda x: x, np.square], 0.0, 0.1, [0, 1]).values
     array([[0.  , 0.  ],
            [0.  , 0.01]])
     """
-    lattice = _Lattice(down_probability, tuple(functions), x0, learning_rate)
-    marks, sizes = _schedule(steps, multiples)
-    values, losses = [], []
-    for first, parity, law, lost in _propagated(lattice, marks, sizes, tolerance):
-        rows = lattice.rows(lattice.values[parity], first, len(law))
-        values.append(np.einsum("s...,sq...->q...", law, rows))
-        losses.append(lost)
-    totals = np.stack(values, axis=1)
-    kept = lattice.configurations
-    return WalkExpectations(
-        totals.reshape(len(functions), len(marks), *kept), np.stack(losses).reshape(-1, *kept)
+    values, lost = [], []
+    for law in _laws(down_probability, x0, learning_rate, steps, multiples, tolerance):
+        rows = [_of_shape("a function", function(law.points), law.points) for function in functions]
+        values.append([np.sum(law.weights * row, axis=0) for row in rows])
+        lost.append(law.lost)
+    left_out = np.array(lost)
+    totals = np.reshape(values, (len(left_out), len(functions), *left_out.shape[1:]))
+    return WalkExpectations(totals.swapaxes(0, 1), left_out)
+
+
+def stationary_sign_law(
+    down_probability: Function,
+    x0: float,
+    learning_rate: float,
+    *,
+    around: float = 0.0,
+    interval: tuple[float, float] | None = None,
+) -> StationarySignLaw:
+    r"""Compute the laws to which DP-SignSGD with a constant learning rate tends.
+
+    The walk visits the sites of the two parities in turn: it has one limit at even and one at odd
+    steps. Their average satisfies :math:`\pi(x)(1 - p(x)) = \pi(x+\eta)p(x+\eta)`, where p is the
+    probability of a step down: a product formula, summed in logarithms. Claim anon2025.thmB.15, for
+    which this is the exact counterpart.
+
+    Parameters
+    ----------
+    down_probability : callable
+        x (sites,) to the probability of a step down, in (0, 1). The tails are accurate when it
+        comes from `gaussian_sign`.
+    x0, learning_rate : float
+        A start, which says which lattice the walk is on and which sites it meets at even steps,
+        and :math:`\eta>0`.
+    around : float
+        Where to begin; sites are added on both sides until the rest is negligible. Between two
+        wells with a high barrier the search may stop in the first: give the interval.
+    interval : (low, high), optional
+        Sites that are taken at least.
+
+    Raises
+    ------
+    ArithmeticError
+        If there is no stationary law, or none within 2^23 sites.
+
+    Examples
+    --------
+    >>> laws = stationary_sign_law(gaussian_sign(lambda x: x, 1e-3), 0.25, 1.0)  # nearly no noise
+    >>> laws.even.variance < 1e-9, round(laws.even.mean, 6), round(laws.odd.mean, 6)
+    (True, 0.25, -0.75)
+    """
+    start, middle = (
+        float(finite_array(name, value, ndim=0)) for name, value in (("x0", x0), ("around", around))
     )
+    rate = positive("learning_rate", learning_rate)
+    low, high = (middle, middle) if interval is None else vector("interval", interval, 2).tolist()
+    if low > high:
+        raise ValueError(f"interval must not decrease, got {interval}")
+    if max(abs(low - start), abs(high - start)) > FARTHEST * rate:
+        raise ValueError("x0, around and interval must lie within 2^40 learning_rate of each other")
+    first, last = int(np.floor((low - start) / rate)), int(np.ceil((high - start) / rate))
+    grow_front = grow_back = 32
+    while True:
+        first, last = first - grow_front, last + grow_back
+        if last - first > MOST_SITES:
+            raise ArithmeticError(
+                f"learning_rate: no stationary law within {MOST_SITES} sites of {around}"
+            )
+        sites = np.arange(first, last + 1)
+        points: Array = start + rate * sites.astype(np.float64)
+        down, up = _tails(down_probability, points, logarithms=True)
+        if not (np.all(np.isfinite(down)) and np.all(np.isfinite(up))):
+            raise ArithmeticError("down_probability: its logarithm is not finite")
+        rises = up[:-1] - down[1:]
+        peak = int(np.argmax(np.append(0.0, np.cumsum(rises))))
+        before, after = np.cumsum(rises[:peak][::-1])[::-1], np.cumsum(rises[peak:])
+        weights = np.concatenate([-before, [0.0], after])  # most precise at the peak
+        # The factor by which the last weight on each side falls per site, as a logarithm.
+        fall_front, fall_back = up[0] - down[1], down[-1] - up[-2]
+        width = last - first + 1
+        grow_front = width if weights[0] > NEGLIGIBLE or fall_front <= 0 else 0
+        grow_back = width if weights[-1] > NEGLIGIBLE or fall_back <= 0 else 0
+        if not (grow_front or grow_back):
+            break
+    law = np.exp(weights)
+    ends, falls = weights[[0, -1]], np.array([fall_front, fall_back])
+    outside = np.sum(np.exp(ends - falls) / -np.expm1(-falls))  # geometric series
+    kept = law > 0
+
+    def part(chosen: NDArray[np.bool_]) -> Law:
+        total = law[chosen].sum()
+        return Law(points[chosen], law[chosen] / total, float(outside / total))
+
+    even = sites % 2 == 0
+    return StationarySignLaw(part(kept & even), part(kept & ~even), part(kept))
 
 
 class _Lattice:
-    """Probabilities of a step, and values of functions, at the sites x0 + eta j.
+    """Probabilities of a step down and up at the sites x0 + eta j.
 
-    Site j = 2i + parity is row i - `low` of the tables of its parity, which grow when asked to. All
-    arrays are (rows, *shape), the shape being (1,) for a configuration without axes.
+    Site j = 2i + parity is row i - `low` of the table (2, rows, *shape) of its parity, which grows
+    when asked to; the shape is (1,) for a configuration without axes.
     """
 
-    def __init__(
-        self,
-        down_probability: Function,
-        functions: tuple[Function, ...],
-        x0: ArrayLike,
-        learning_rate: ArrayLike,
-    ) -> None:
+    def __init__(self, down_probability: Function, x0: ArrayLike, learning_rate: ArrayLike) -> None:
         start, rate = finite_array("x0", x0), positive_array("learning_rate", learning_rate)
         self.configurations = together(x0=start, learning_rate=rate)[0].shape
         if 0 in self.configurations:
             raise ValueError("x0 and learning_rate must not be empty")
         self.shape = self.configurations or (1,)
-        self._start, self._rate = start, rate
-        self._down_probability, self._functions = down_probability, functions
+        self._start, self._rate, self._down_probability = start, rate, down_probability
         self.low = self.high = 0
-        self.down = self.up = (np.empty((0, *self.shape)),) * 2
-        self.values = (np.empty((0, len(functions), *self.shape)),) * 2
+        self._tables = [np.empty((2, 0, *self.shape))] * 2
 
     def points(self, sites: NDArray[np.int64]) -> Array:
         return self._start + self._rate * sites.reshape(-1, *[1] * len(self.shape))
 
-    def rows(self, table: Array, first: int, count: int) -> Array:
-        return table[first - self.low : first - self.low + count]
-
-    def shaped(self, *arrays: Array) -> tuple[Array, Array]:
-        first, second = (a.reshape(len(a), *self.configurations) for a in arrays)
-        return first, second
-
-    def shape_of(self, lost: Array) -> float | Array:
-        return plain(lost.reshape(self.configurations).copy())
-
-    def cover(self, first: int, count: int) -> None:
-        """Make the tables reach over the rows from `first` on, and as far again."""
-        if first < self.low or not self.down[0].size:
+    def chances(self, first: int, count: int, parity: int) -> Array:
+        """Part of a table; the tables grow to reach over it, and as far again."""
+        if first < self.low or self.low == self.high:
             self._extend(first - count - 64, self.low, front=True)
         if first + count > self.high:
             self._extend(self.high, first + 2 * count + 64, front=False)
+        return self._tables[parity][:, first - self.low : first - self.low + count]
 
     def _extend(self, low: int, high: int, *, front: bool) -> None:
         x = self.points(np.arange(2 * low, 2 * high))
-        if isinstance(self._down_probability, SymmetricSign):
-            down, up = self._down_probability.both(x)
-        else:
-            down = np.asarray(self._down_probability(x))
-            up = 1 - down
-        down, up = (_of_shape("down_probability", p, x) for p in (down, up))
-        if np.any((down < 0) | (up < 0)):
-            raise ValueError("down_probability must lie in [0, 1]")
-        values = [_of_shape("a function", function(x), x) for function in self._functions]
-        table = np.stack(values, axis=1) if values else np.empty((len(x), 0, *self.shape))
-
-        def joined(old: tuple[Array, ...], new: Array) -> tuple[Array, Array]:
-            parts = [(new[p::2], old[p]) if front else (old[p], new[p::2]) for p in (0, 1)]
-            return np.concatenate(parts[0]), np.concatenate(parts[1])
-
-        self.down, self.up = joined(self.down, down), joined(self.up, up)
-        self.values = joined(self.values, table)
+        tails = _tails(self._down_probability, x)
+        new = np.stack([_of_shape("down_probability", p, x) for p in tails])
+        for parity, old in enumerate(self._tables):
+            parts = (new[:, parity::2], old) if front else (old, new[:, parity::2])
+            self._tables[parity] = np.concatenate(parts, axis=1)
         self.low, self.high = min(low, self.low), max(high, self.high)
 
 
-def _propagated(
-    lattice: _Lattice, marks: list[int], sizes: list[int], tolerance: float
-) -> Iterator[tuple[int, int, Array, Array]]:
-    """Yield first row, parity, law (rows, *shape) and lost probability at the marks.
-
-    A law sits on the sites of one parity: rows i stand for the sites 2i + parity.
-    """
+def _laws(
+    down_probability: Function,
+    x0: ArrayLike,
+    learning_rate: ArrayLike,
+    steps: ArrayLike,
+    multiples: ArrayLike | None,
+    tolerance: float,
+) -> Iterator[Law]:
+    """Yield the laws of `sign_walk`; row i of one stands for the site 2i + parity."""
+    lattice = _Lattice(down_probability, x0, learning_rate)
+    marks, sizes = _schedule(steps, multiples)
     allowance = nonnegative("tolerance", tolerance) / max(2 * marks[-1], 1)
     first, parity, step, looked = 0, 0, 0, 0
     law, lost = np.ones((1, *lattice.shape)), np.zeros(lattice.shape)
-    lattice.cover(first, 1)
     for mark in marks:
         while step < mark:
-            if first < lattice.low or first + len(law) > lattice.high:
-                lattice.cover(first, len(law))
-            size, width, row = sizes[step], len(law), first - lattice.low
+            size, width = sizes[step], len(law)
+            chances = lattice.chances(first, width, parity)
             after = np.empty((width + size, *lattice.shape))
-            np.multiply(law, lattice.down[parity][row : row + width], out=after[:width])
+            np.multiply(law, chances[0], out=after[:width])
             after[width:] = 0.0
-            after[size:] += law * lattice.up[parity][row : row + width]
+            after[size:] += law * chances[1]
             first += (parity - size) // 2
             law, parity, step = after, (parity + size) % 2, step + 1
             if step - looked == CHECK_EVERY and allowance:
@@ -273,8 +326,10 @@ def _propagated(
                     for side in (law, law[::-1])
                 )
                 first, law, looked = first + front, law[front : len(law) - back], step
-        lattice.cover(first, len(law))
-        yield first, parity, law, lost.copy()
+        points = lattice.points(2 * np.arange(first, first + len(law)) + parity)
+        shape = (len(law), *lattice.configurations)
+        left_out = plain(lost.reshape(lattice.configurations).copy())
+        yield Law(points.reshape(shape), law.reshape(shape), left_out)
 
 
 def _negligible(law: Array, allowance: float, lost: Array) -> int:
@@ -300,6 +355,21 @@ def _schedule(steps: ArrayLike, multiples: ArrayLike | None) -> tuple[list[int],
     if sizes.size < marks[-1]:
         raise ValueError(f"multiples must give at least {marks[-1]} steps, got {sizes.size}")
     return marks.tolist(), sizes.astype(np.int64).tolist()
+
+
+def _tails(
+    down_probability: Function, x: Array, *, logarithms: bool = False
+) -> tuple[Array, Array]:
+    """Probabilities of a step down and of a step up, or their logarithms."""
+    if isinstance(down_probability, GaussianSign):
+        return down_probability.tails(x, logarithms=logarithms)
+    down = _of_shape("down_probability", down_probability(x), x)
+    if np.any((down < 0) | (down > 1)):
+        raise ValueError("down_probability must lie in [0, 1]")
+    if not logarithms:
+        return down, 1 - down
+    tiny = np.finfo(float).tiny
+    return np.log(np.maximum(down, tiny)), np.log(np.maximum(1 - down, tiny))
 
 
 def _of_shape(name: str, values: ArrayLike, x: Array) -> Array:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from math import exp, expm1, log, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
 
-from ..accounting import gaussian_epsilon, rdp_to_epsilon, subsampled_gaussian_rdp
+from ..accounting import Poisson, gaussian_epsilon, rdp_to_epsilon
 from ..arguments import fraction, positive, whole
+from ..numerics.roots import certified_root
 
 _ALL = 1 + np.geomspace(0.02, 1000, 120)
 _WHOLE = np.arange(2.0, 65.0)
@@ -62,16 +62,7 @@ def multiplier(
     def excess(log_noise: float) -> float:
         return accountant(exp(log_noise), q, steps, delta) - epsilon
 
-    low = high = log(near)
-    while excess(low) < 0:
-        low -= 0.5
-        if low < log(near) - 6:
-            raise ArithmeticError("the accountant asks for next to no noise")
-    while excess(high) > 0:
-        high += 0.5
-        if high > log(near) + 6:
-            raise ArithmeticError("the accountant does not reach epsilon")
-    return float(exp(brentq(excess, low, high, xtol=1e-6)))
+    return exp(certified_root(excess, log(near), side=1, tolerance=1e-6, reach=6.0))
 
 
 def _checked(noise: float, q: float, steps: int, delta: float) -> tuple[float, float, int, float]:
@@ -85,7 +76,6 @@ def _renyi(
     noise: float, q: float, steps: int, delta: float, orders: np.ndarray, conversion: str
 ) -> float:
     noise, q, steps, delta = _checked(noise, q, steps, delta)
-    rdp = subsampled_gaussian_rdp(
-        noise_multiplier=noise, sampling_probability=q, steps=steps, orders=orders
-    )
+    run = Poisson(sampling_probability=q, steps=steps)
+    rdp = run.rdp(noise_multiplier=noise, orders=orders)
     return float(rdp_to_epsilon(orders=orders, rdp=rdp, delta=delta, conversion=conversion))

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..accounting import (
     Bracket,
-    calibrate_noise_multiplier,
-    correlated_noise_multiplier,
+    CorrelatedPoisson,
+    Poisson,
     cumulative_noise_lower_bound,
     gaussian_noise_multiplier,
     worst_sensitivity,
@@ -104,9 +104,9 @@ def correlate_noise(
         Only the first has an amplification theorem for correlated noise. Others are refused, but
         for one shuffled epoch, in which each record takes part once.
     multipliers : mapping, optional
-        Brackets of `correlated_noise_multiplier` by correlation, where they are known already.
+        Brackets of `CorrelatedPoisson.noise_for` by correlation, where they are known already.
     blocks : sequence of int
-        As in `correlated_noise_multiplier`; more of them certify a little less noise.
+        As in `CorrelatedPoisson`; more of them certify a little less noise.
 
     Returns
     -------
@@ -141,17 +141,14 @@ def correlate_noise(
         return _one_epoch(question, epsilon, delta, count, decay, tried)
     if sampling != "poisson":
         return _no_theorem(question, sampling, tried)
-    run: dict[str, Any] = {
-        "delta": delta,
-        "sampling_probability": q,
-        "steps": count,
-    }
+    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    run: dict[str, Any] = {"sampling_probability": q, "steps": count}
     try:
-        plain = calibrate_noise_multiplier(epsilon=epsilon, **run)
+        plain = Poisson(**run).noise_for(**budget)
         for lam in tried:
-            known[lam] = known.get(lam) or correlated_noise_multiplier(
-                epsilon=epsilon, correlation=lam, blocks=blocks, **run
-            )
+            known[lam] = known.get(lam) or CorrelatedPoisson(
+                correlation=lam, blocks=blocks, **run
+            ).noise_for(**budget)
     except (ArithmeticError, ValueError) as error:
         return Refusal(
             question,
@@ -164,9 +161,7 @@ def correlate_noise(
     flat = plain * sqrt(count)
     numbers = {
         "independent multiplier": plain,
-        "floor of the sum, any correlation": float(
-            cumulative_noise_lower_bound(epsilon=epsilon, **run)
-        )
+        "floor of the sum, any correlation": float(cumulative_noise_lower_bound(**budget, **run))
         / flat,
     }
     base = plain * end_noise_std(correlation=0.0, decay=decay, steps=count)

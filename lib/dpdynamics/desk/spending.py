@@ -1,12 +1,9 @@
 """What epsilon a recipe really buys."""
 
-from typing import Any
-
-from ..accounting import Bracket, gaussian_epsilon, subsampled_gaussian_epsilon
+from ..accounting import Bracket, Run, gaussian_epsilon
 from ..arguments import fraction, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal
-from .batches import RELATIONS, fixed_size_epsilon, shuffled_epsilon
-from .noise import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS
+from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
 from .recipes import Recipe
 from .refusals import unknown_batches, visible_delta
 
@@ -62,40 +59,29 @@ def spent_epsilon(
     noise = nonnegative("noise_multiplier", noise_multiplier)
     if noise > 0:
         positive("noise_multiplier", noise)
-    delta, n = fraction("delta", delta), whole("samples", samples, 2)
-    batch = whole("batch_size", batch_size, 1)
-    if batch > n:
-        raise ValueError(f"batch_size must be at most samples = {n}, got {batch_size}")
-    total = whole("steps", steps, 1) * whole("runs", runs, 1)
+    delta, total = fraction("delta", delta), whole("steps", steps, 1) * whole("runs", runs, 1)
+    known = batches_of(
+        batch_size=batch_size, samples=samples, steps=steps, relation=relation, runs=runs
+    )
     one_of("sampling", sampling, SAMPLINGS)
-    one_of("relation", relation, RELATIONS)
     question = f"Which epsilon, at delta = {delta:g}, does noise {noise:g} buy?"
-    refusal = _hopeless(question, noise, clipped, delta) or visible_delta(question, delta, n)
+    refusal = _hopeless(question, noise, clipped, delta) or visible_delta(question, delta, samples)
     if refusal is not None:
         return refusal
-    settings: dict[str, Any] = {
-        "noise_multiplier": noise,
-        "batch_size": batch,
-        "samples": n,
-        "steps": total,
-        "delta": delta,
-        "relation": relation,
-    }
     if sampling == "unknown":
-        return unknown_batches(question, _every_scheme(settings))
-    scheme = "poisson" if batch == n else sampling
+        return unknown_batches(question, _every_scheme(known, noise, delta))
+    word = "poisson" if batch_size == samples else sampling
     try:
-        bracket = _bracket(settings, scheme)
+        low, high = _spent(known[sampling], noise, delta)
     except ArithmeticError as error:
         return Refusal(
             question,
             f"the accountant does not reach its accuracy: {error}",
             "use Renyi accounting, which is valid and looser",
             {},
-            EVIDENCE[scheme],
-            CHAPTERS[scheme],
+            EVIDENCE[word],
+            CHAPTERS[word],
         )
-    low, high = float(bracket.lower), float(bracket.upper)
     numbers = {} if low == high else {"at least": low, "at most": high}
     regime = (
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
@@ -107,8 +93,8 @@ def spent_epsilon(
             f"only bounds are known for {sampling} batches, here from {low:.3g} to {high:.3g}",
             f"quote {high:.3g}, which is guaranteed, or draw Poisson samples",
             numbers,
-            EVIDENCE[scheme],
-            CHAPTERS[scheme],
+            EVIDENCE[word],
+            CHAPTERS[word],
         )
     return Answer(
         question,
@@ -118,8 +104,8 @@ def spent_epsilon(
         high,
         regime,
         numbers,
-        EVIDENCE[scheme],
-        CHAPTERS[scheme],
+        EVIDENCE[word],
+        CHAPTERS[word],
     )
 
 
@@ -159,27 +145,21 @@ def recipe_epsilon(
     )
 
 
-def _bracket(settings: dict[str, Any], sampling: str) -> Bracket:
-    if sampling == "fixed":
-        return fixed_size_epsilon(**settings)
-    if sampling == "shuffled":
-        return shuffled_epsilon(**settings)
-    rest = {k: settings[k] for k in ("noise_multiplier", "steps", "delta", "relation")}
-    value = subsampled_gaussian_epsilon(
-        sampling_probability=settings["batch_size"] / settings["samples"], **rest
-    )
-    return Bracket(float(value), float(value))
+def _spent(run: Run, noise: float, delta: float) -> tuple[float, float]:
+    found = run.epsilon(noise_multiplier=noise, delta=delta)
+    low, high = found if isinstance(found, Bracket) else (found, found)
+    return float(low), float(high)
 
 
-def _every_scheme(settings: dict[str, Any]) -> dict[str, float]:
+def _every_scheme(known: dict[str, Run], noise: float, delta: float) -> dict[str, float]:
     """Return the guaranteed epsilon under every scheme, where there is one."""
-    known = {}
-    for name in ("poisson", "fixed", "shuffled"):
+    found = {}
+    for name, run in known.items():
         try:
-            known[f"if {name}: at most"] = float(_bracket(settings, name).upper)
+            found[f"if {name}: at most"] = _spent(run, noise, delta)[1]
         except ArithmeticError:
             continue
-    return known
+    return found
 
 
 def _hopeless(question: str, noise: float, clipped: bool, delta: float) -> Refusal | None:

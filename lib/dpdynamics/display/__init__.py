@@ -1,6 +1,6 @@
 """Display (third floor): one figure style, and explorers that also work in a page without a kernel.
 
-Importing the room applies the style (:func:`use_style` applies it again after a reset).
+Importing the room applies the style.
 
 * :func:`show` displays a matplotlib figure with alternative text, caption and label.
 * :func:`explorer` displays sliders over a figure: live with a kernel, precomputed without one.
@@ -10,21 +10,19 @@ Importing the room applies the style (:func:`use_style` applies it again after a
 Nothing here computes: the rooms below hand over numbers, this room shows them.
 """
 
-from .explorers import Explorer, Parameter, explorer
+from .explorers import Parameter, explorer
 from .figures import band, panels, show
 from .style import COLOURS, WIDTH, marks, use_style
 
 __all__ = [
     "COLOURS",
     "WIDTH",
-    "Explorer",
     "Parameter",
     "band",
     "explorer",
     "marks",
     "panels",
     "show",
-    "use_style",
 ]
 
 use_style()

@@ -47,12 +47,6 @@ class Parameter:
         Format specification of the values shown.
     start : int
         Index of the value shown first.
-
-    Raises
-    ------
-    ValueError
-        If the values are fewer than two, neither increasing finite numbers nor distinct strings,
-        or not positive with ``log``; if ``label`` is empty; if ``start`` is out of range.
     """
 
     values: Sequence[float | str]
@@ -130,35 +124,33 @@ class Parameter:
         )
 
 
+@dataclass
 class Explorer:
     """The two forms of one explorer; made by :func:`explorer`, which see for the parameters."""
 
-    def __init__(
-        self,
-        draw: Callable[..., Figure],
-        parameters: Mapping[str, Parameter | Sequence[float | str]],
-        *,
-        alt: str,
-        caption: str,
-        name: str,
-        readout: Callable[..., Mapping[str, str]] | None = None,
-        budget: int = BUDGET,
-    ) -> None:
-        self.metadata = describe(alt, caption, name)
+    draw: Callable[..., Figure]
+    parameters: Mapping[str, Any]
+    alt: str
+    caption: str
+    name: str
+    readout: Callable[..., Mapping[str, str]] | None = None
+    budget: int = BUDGET
+
+    def __post_init__(self) -> None:
+        self.metadata = describe(self.alt, self.caption, self.name)
         self.alt = self.metadata["dpdynamics"]["figure"]["alt"]
-        self.caption, self.name, self.draw, self.readout = caption, name, draw, readout
-        if not 1 <= len(parameters) <= 3:
-            raise ValueError(f"parameters must hold one, two or three, got {len(parameters)}")
+        if not 1 <= len(self.parameters) <= 3:
+            raise ValueError(f"parameters must hold one, two or three, got {len(self.parameters)}")
         self.parameters = {
             key: p if isinstance(p, Parameter) else Parameter(p, label=key)
-            for key, p in parameters.items()
+            for key, p in self.parameters.items()
         }
-        whole("budget", budget, 1)
+        whole("budget", self.budget, 1)
         self.html = self._static()
-        if len(self.html) > budget:
+        if len(self.html) > self.budget:
             raise ValueError(
-                f"explorer {name!r} takes {len(self.html):,} characters, its budget is {budget:,}: "
-                "take fewer values per parameter or fewer points per curve"
+                f"explorer {self.name!r} takes {len(self.html):,} characters, its budget is "
+                f"{self.budget:,}: take fewer values per parameter or fewer points per curve"
             )
 
     def frame(self, **params: Any) -> str:
@@ -317,25 +309,8 @@ def explorer(
         ``readout(**params)`` returns key numbers as texts, the same keys everywhere.
     budget : int
         Largest number of characters of the static form.
-
-    Raises
-    ------
-    ValueError
-        If a description or parameter is not as described, the readouts have different keys, or the
-        static form exceeds the budget.
-    TypeError
-        If ``draw`` does not return a figure.
     """
-    made = Explorer(
-        draw,
-        parameters,
-        alt=alt,
-        caption=caption,
-        name=name,
-        readout=readout,
-        budget=budget,
-    )
-    display(made.bundle())
+    display(Explorer(draw, parameters, alt, caption, name, readout, budget).bundle())
 
 
 def _e(text: str) -> str:

@@ -12,7 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from ..arguments import finite_array, number, text, whole
+from ..arguments import finite_array, text, whole, within
 from .style import WIDTH
 from .svg import render
 
@@ -20,14 +20,7 @@ SHORTEST_ALT = 40
 
 
 def describe(alt: str, caption: str, name: str) -> dict[str, dict[str, dict[str, str]]]:
-    """Check the words that go with a figure; return them as output metadata.
-
-    Raises
-    ------
-    ValueError
-        If ``alt`` has fewer than 40 characters or repeats the caption, if ``caption`` is empty, or
-        if ``name`` is not a slug (lower-case letters, digits and single hyphens).
-    """
+    """Check the words that go with a figure; return them as output metadata."""
     for word, value in {"alt": alt, "caption": caption, "name": name}.items():
         text(word, value)
     alt, caption = " ".join(alt.split()), caption.strip()
@@ -64,20 +57,15 @@ def show(fig: Figure, *, alt: str, caption: str, name: str, raster: bool = False
     Parameters
     ----------
     fig : Figure
-        The figure.
     alt : str
-        What a reader who cannot see the picture needs: what is plotted and what it shows.
+        What a reader who cannot see the picture needs: what is plotted and what it shows, in at
+        least 40 characters.
     caption : str
         Caption in MyST Markdown (mathematics and citations allowed).
     name : str
-        Label, for ``{numref}``.
+        Label, for ``{numref}``: lower-case letters, digits and single hyphens.
     raster : bool
         Display as PNG instead of SVG: for pictures of very many points.
-
-    Raises
-    ------
-    ValueError
-        See :func:`describe`.
     """
     metadata: dict[str, Any] = describe(alt, caption, name)
     data = {"text/plain": metadata["dpdynamics"]["figure"]["alt"]}
@@ -93,30 +81,19 @@ def show(fig: Figure, *, alt: str, caption: str, name: str, raster: bool = False
 
 
 def panels(columns: int = 1, *, height: float = 3.7, **options: Any) -> tuple[Figure, Any]:
-    """Make a figure of the book's width with panels side by side.
+    """Make a figure of the book's width with panels side by side, as ``plt.subplots`` does.
 
     Parameters
     ----------
     columns : int
-        Number of panels, at least 1.
+        Number of panels.
     height : float
-        Height in inches, from 0.1 to 100.
+        In inches, from 0.1 to 100.
     **options
         Passed to ``matplotlib.pyplot.subplots`` (``sharey=True``, for example).
-
-    Returns
-    -------
-    fig, axes
-        As ``matplotlib.pyplot.subplots`` returns them.
-
-    Raises
-    ------
-    ValueError
-        If ``columns`` or ``height`` is out of range.
     """
-    if not 0.1 <= number("height", height) <= 100:
-        raise ValueError(f"height must lie in [0.1, 100] inches, got {height}")
-    return plt.subplots(1, whole("columns", columns, 1), figsize=(WIDTH, height), **options)
+    size = WIDTH, within("height", height, 0.1, 100)
+    return plt.subplots(1, whole("columns", columns, 1), figsize=size, **options)
 
 
 def band(
@@ -133,23 +110,12 @@ def band(
     Parameters
     ----------
     ax : Axes
-        Where to draw.
     x, lower, upper : array_like, shape (n,)
         Abscissae and both edges, finite, ``lower <= upper``.
     color : colour, optional
         Instead of the last line's.
     label : str, optional
         For the legend.
-
-    Returns
-    -------
-    PolyCollection
-        The shaded area.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a value is not finite, or ``lower`` exceeds ``upper`` somewhere.
     """
     edges = {"x": x, "lower": lower, "upper": upper}
     x, lower, upper = (finite_array(name, values) for name, values in edges.items())

@@ -87,22 +87,9 @@ def use_style() -> None:
 
 
 def marks(index: int) -> dict[str, str]:
-    """Colour and marker of the ``index``-th series of points, in step with the lines.
+    """Keywords of ``Axes.plot`` for the ``index``-th series of points, in step with the lines.
 
-    Parameters
-    ----------
-    index : int
-        Number of the series, from 0; colours repeat after seven.
-
-    Returns
-    -------
-    dict
-        Keyword arguments for ``Axes.plot``: ``color``, ``marker`` and ``linestyle="none"``.
-
-    Raises
-    ------
-    ValueError
-        If ``index`` is negative.
+    Series count from 0; colours repeat after seven.
     """
     colours = list(COLOURS.values())
     k = whole("index", index, 0) % len(colours)

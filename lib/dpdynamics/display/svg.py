@@ -20,18 +20,7 @@ def render(figure: Figure, *, prefix: str = "") -> str:
 
     Coordinates are rounded to two decimals (0.01 pt), metadata, comments and unused ids are
     dropped. Scales are not rounded: they multiply glyphs that are thousands of units wide.
-
-    Parameters
-    ----------
-    figure : Figure
-        The figure; left as it is.
-    prefix : str
-        Put before every id, so that several drawings can live in one HTML page.
-
-    Returns
-    -------
-    str
-        SVG text without XML declaration.
+    ``prefix`` is put before every id, so that several drawings can live in one HTML page.
     """
     buffer = io.StringIO()
     with matplotlib.rc_context({key: RC[key] for key in ("svg.hashsalt", "svg.fonttype")}):
@@ -68,19 +57,8 @@ def pack(frames: list[str]) -> tuple[list[str], list[list[int]]]:
 
     Pieces that always follow one another are joined, so that what does not move between frames
     becomes a few large chunks.
-
-    Parameters
-    ----------
-    frames : list of str
-        SVG texts.
-
-    Returns
-    -------
-    chunks : list of str
-        Unique pieces.
-    sequences : list of list of int
-        For every frame the indices of its chunks: ``"".join(chunks[i] for i in sequence)`` is the
-        frame, bit for bit.
+    Returns the chunks, and for every frame their indices: ``"".join(chunks[i] for i in sequence)``
+    is the frame, bit for bit.
     """
     pieces: dict[str, int] = {}
     sequences = [[pieces.setdefault(p, len(pieces)) for p in split(f)] for f in frames]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpdynamics.arguments import Array, nonnegative, number, whole
-from dpdynamics.problems import PassSchedule
+from dpdynamics.problems.schedules import Schedule
 
 from .clipped_risk import hyperparameters, schedule_cells
 from .clipping import factors
@@ -14,7 +14,7 @@ from .spectra import SpectralBlocks, check_trace
 
 def clipped_diffusion(
     blocks: SpectralBlocks,
-    schedule: PassSchedule,
+    schedule: Schedule,
     *,
     clip_constant: float,
     samples: int,
@@ -33,31 +33,23 @@ def clipped_diffusion(
        + \tilde\eta\sqrt{2\nu_c\mathcal P\Sigma/n}\,dB^s
        + \frac{\sqrt{2d}}nc\tilde\sigma\,dB^p
 
-    Both noises are isotropic within an eigenspace, so the norms of the error there are a Markov
-    process, as in `one_pass_sgd`. Each step freezes :math:`\mu_c, \nu_c` and the risk at their
-    expected values in its middle and solves the linear equation that is left, with exact integrals
-    of the schedule: weak order 1, and 2 for the mean as the noise vanishes.
+    The norms of the error in the eigenspaces are a Markov process, as in `one_pass_sgd`. Each step
+    freezes :math:`\mu_c, \nu_c` and the risk at their expected values in its middle and solves the
+    linear equation that is left, with exact integrals of the schedule: weak order 1, and 2 for the
+    mean as the noise vanishes.
 
     Parameters
     ----------
     blocks : SpectralBlocks
         Of mean eigenvalue 1.
-    schedule : PassSchedule
-        With scalar values, nonincreasing.
-    clip_constant : float
-        c in (0, inf]; inf only for infinite `rho`.
+    schedule, times, steps
+        As in `clipped_risk`; the schedule has scalar values.
+    clip_constant, label_variance, rho : float
+        As in `clipped_risk`.
     samples : int
         n.
-    label_variance : float
-        :math:`\zeta^2`, nonnegative.
-    rho : float
-        Privacy in (0, inf].
     rng : numpy.random.Generator
     replicates : int
-    times : (N,) array
-        Increasing in [0, 1], starting at 0.
-    steps : int
-        Steps per unit of time, at least one in each interval between times.
 
     Returns
     -------

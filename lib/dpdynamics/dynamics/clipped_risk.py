@@ -4,38 +4,29 @@ Time is t = k/n in [0, 1], tr Sigma = d, :math:`\gamma = d/n`, the clip norm is 
 and the private noise is the optimal one for :math:`\rho`-zCDP, :math:`\tilde\sigma^2 =
 -(\tilde\eta^2)'/\rho`. The risk is the noiseless one, R.
 
-Integrator: on each cell the factors :math:`\mu_c, \nu_c` and R are frozen at their midpoint
-values, the integrals of :math:`\tilde\eta`, :math:`\tilde\eta^2` and :math:`\tilde\sigma^2` are
-exact, and the linear equation that is left is solved exactly. The midpoint values come from the
-same step over half a cell. Second order in the cell, positive, stable at every learning rate.
+On each cell :math:`\mu_c, \nu_c` and R are frozen at their midpoint values (from the same step over
+half a cell), the integrals of :math:`\tilde\eta`, :math:`\tilde\eta^2` and :math:`\tilde\sigma^2`
+are exact, and the linear equation that is left is solved exactly: second order in the cell.
 """
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpdynamics.arguments import Array, nonnegative_array, together, whole
-from dpdynamics.problems import PassSchedule
-from dpdynamics.problems.pass_schedules import as_pass_schedule
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
 from .clipping import factors, positive_or_inf
 from .sde import time_grid
 from .spectra import RiskModes, SpectralBlocks
 
 
-class RiskBounds(NamedTuple):
-    """Solutions of the lower and of the upper scalar equation, arrays of one shape."""
-
-    lower: Array
-    upper: Array
-
-
 def clipped_risk(
-    initial_risk: ArrayLike,
-    schedule: PassSchedule,
+    start: ArrayLike | SpectralBlocks | RiskModes,
+    schedule: Schedule,
     *,
     clip_constant: ArrayLike,
     aspect_ratio: ArrayLike,
@@ -46,7 +37,7 @@ def clipped_risk(
     times: ArrayLike = (0.0, 1.0),
     steps: int = 400,
 ) -> Array:
-    r"""Solve the scalar equation of the risk.
+    r"""Solve the equation of the risk, or the family that only the risk couples.
 
     .. math::
 
@@ -55,13 +46,15 @@ def clipped_risk(
 
     with a = `descent` and b = `sampling`. It is exact in the limit for :math:`\Sigma = I`
     (a = b = 1), an upper bound for :math:`a = \lambda_{\min}, b = \lambda_{\max}`, a lower bound
-    for :math:`a = \lambda_{\max}, b = 1`.
+    for :math:`a = \lambda_{\max}, b = 1`. For a spectrum there is one such equation for each
+    eigenspace, see `RiskModes`.
 
     Parameters
     ----------
-    initial_risk : array
-        R(0), nonnegative.
-    schedule : PassSchedule
+    start : array, SpectralBlocks or RiskModes
+        R(0), nonnegative, for :math:`\Sigma = I`; or a spectrum with its initial error. Blocks are
+        taken in full; ``RiskModes.quadrature(blocks)`` costs the same at every d.
+    schedule : Schedule
         :math:`\tilde\eta`, nonincreasing; a `PolynomialDecay` may hold arrays.
     clip_constant : array
         c in (0, inf]; inf only without private noise.
@@ -72,7 +65,8 @@ def clipped_risk(
     rho : array
         Privacy in (0, inf]; inf adds no noise.
     descent, sampling : array
-        a and b, nonnegative. All arrays broadcast against each other.
+        a and b, nonnegative; they multiply the rates and loads of a spectrum. All arrays broadcast
+        against each other.
     times : (N,) array
         Increasing in [0, 1], starting at 0.
     steps : int
@@ -81,13 +75,13 @@ def clipped_risk(
     Returns
     -------
     (N, ...) array
-        R at `times`; at time 1 before the last step, see `last_step_jump`.
+        R at `times`; at time 1 before the last step, see `released_risk`.
 
     Raises
     ------
     ValueError
-        If a shape or a range is violated, the schedule increases, or R is not finite (possible
-        for an infinite clip constant only).
+        If a shape or a range is violated, the eigenvalues do not have mean 1, the schedule
+        increases, or R is not finite (possible for an infinite clip constant only).
 
     Examples
     --------
@@ -100,110 +94,25 @@ def clipped_risk(
 
     References
     ----------
-    Claim bombari2025.prop4.3.
+    Claims bombari2025.prop4.3 and bombari2025.lemC.1.
     """
-    rates, loads = nonnegative_array("descent", descent), nonnegative_array("sampling", sampling)
-    start = nonnegative_array("initial_risk", initial_risk)
-    one = np.ones((1, *np.broadcast_shapes(rates.shape, loads.shape, start.shape)))
-    modes = RiskModes(one * rates, one * loads, one, one, one * start)
-    return coupled_risk(
-        modes,
-        schedule,
-        clip_constant=clip_constant,
-        aspect_ratio=aspect_ratio,
-        label_variance=label_variance,
-        rho=rho,
-        times=times,
-        steps=steps,
-    )
-
-
-def risk_bounds(
-    initial_risk: ArrayLike,
-    schedule: PassSchedule,
-    smallest: ArrayLike,
-    largest: ArrayLike,
-    **settings: Any,
-) -> RiskBounds:
-    r"""Solve the two equations that enclose the risk for every spectrum of mean 1.
-
-    Parameters
-    ----------
-    initial_risk, schedule
-        As in `clipped_risk`.
-    smallest, largest : array
-        :math:`\lambda_{\min}\le1\le\lambda_{\max}`.
-    **settings
-        The other keywords of `clipped_risk`.
-
-    Returns
-    -------
-    RiskBounds of (N, ...) arrays
-
-    Raises
-    ------
-    ValueError
-        As in `clipped_risk`, or if the eigenvalues do not enclose 1.
-
-    References
-    ----------
-    Claim bombari2025.prop4.3.
-    """
-    low, high = nonnegative_array("smallest", smallest), nonnegative_array("largest", largest)
-    if np.any(low > 1) or np.any(high < 1):
-        raise ValueError("smallest and largest must enclose 1, the mean of the eigenvalues")
-    return RiskBounds(
-        clipped_risk(initial_risk, schedule, descent=high, sampling=1.0, **settings),
-        clipped_risk(initial_risk, schedule, descent=low, sampling=high, **settings),
-    )
-
-
-def coupled_risk(
-    spectrum: SpectralBlocks | RiskModes,
-    schedule: PassSchedule,
-    *,
-    clip_constant: ArrayLike,
-    aspect_ratio: ArrayLike,
-    label_variance: ArrayLike,
-    rho: ArrayLike,
-    times: ArrayLike = (0.0, 1.0),
-    steps: int = 400,
-) -> Array:
-    r"""Solve the family of equations that only the risk couples, for a whole spectrum.
-
-    Parameters
-    ----------
-    spectrum : SpectralBlocks or RiskModes
-        Blocks are taken in full; ``RiskModes.quadrature(blocks)`` costs the same at every d.
-    schedule, clip_constant, aspect_ratio, label_variance, rho, times, steps
-        As in `clipped_risk`.
-
-    Returns
-    -------
-    (N, ...) array
-        The deterministic equivalent R at `times`; at time 1 before the last step.
-
-    Raises
-    ------
-    ValueError
-        As in `clipped_risk` and `RiskModes.of`.
-
-    References
-    ----------
-    Claim bombari2025.lemC.1.
-    """
-    modes = RiskModes.of(spectrum) if isinstance(spectrum, SpectralBlocks) else spectrum
     clip, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
     half_labels = nonnegative_array("label_variance", label_variance) / 2
-    schedule, private = as_pass_schedule(schedule), aspect**2 * noise
-    grid = np.broadcast_shapes(
-        clip.shape, private.shape, half_labels.shape, schedule(0.0).shape, modes[0].shape[1:]
+    faster, louder = nonnegative_array("descent", descent), nonnegative_array("sampling", sampling)
+    schedule, private = as_schedule(schedule), aspect**2 * noise
+    if isinstance(start, SpectralBlocks):
+        start = RiskModes.of(start)
+    elif not isinstance(start, RiskModes):
+        one = np.ones(1)
+        start = RiskModes(one, one, one, one, nonnegative_array("start", start)[None])
+    parts = clip, private, half_labels, schedule(0.0), faster, louder, *(part[0] for part in start)
+    grid = np.broadcast_shapes(*(part.shape for part in parts))
+    rates, own_loads, loads, weights, initial = (
+        part.reshape(len(part), *(1 + len(grid) - part.ndim) * (1,), *part.shape[1:])
+        for part in start
     )
-    tail = (len(grid) + 1 - modes[0].ndim) * (1,)
-    rates, sampling, loads, weights, initial = (
-        np.reshape(part, (len(part), *tail, *part.shape[1:])) for part in modes
-    )
-    single, own = len(rates) == 1, sampling * weights
+    rates, own_loads = faster * rates, louder * own_loads
+    single, own = len(rates) == 1, own_loads * weights
 
     def step(state: Array, risk: Array, area: Array, square: Array, drop: Array) -> Array:
         """Solve one cell with the coefficients of the given risk."""
@@ -212,7 +121,7 @@ def coupled_risk(
         decay, diffusion = (2 * area * rates) * mu, (aspect * square) * nu
         if single:  # then the sampling noise is linear in the state
             decay, total = decay - diffusion * own, half_labels
-        drive = (diffusion * total) * sampling + (private * drop) * loads
+        drive = (diffusion * total) * own_loads + (private * drop) * loads
         decay = decay + 1e-300  # so that the mean of the exponential over the cell is 1 for 0
         return state * np.exp(-decay) - drive * (np.expm1(-decay) / decay)
 
@@ -236,8 +145,25 @@ def coupled_risk(
     return np.stack(values)
 
 
+def released_risk(
+    start: ArrayLike | SpectralBlocks | RiskModes, schedule: Schedule, **settings: Any
+) -> Array:
+    """Compute the risk of the iterate that is released: R(1-) and the jump of the last step.
+
+    Arguments are those of `clipped_risk`; `times`, if given, must end at 1.
+
+    References
+    ----------
+    Claims bombari2025.prop4.3 and bombari2025.prop4.4.
+    """
+    jump = last_step_jump(
+        schedule, **{key: settings[key] for key in ("clip_constant", "aspect_ratio", "rho")}
+    )
+    return np.asarray(clipped_risk(start, schedule, **settings)[-1] + jump)
+
+
 def last_step_jump(
-    schedule: PassSchedule, *, clip_constant: ArrayLike, aspect_ratio: ArrayLike, rho: ArrayLike
+    schedule: Schedule, *, clip_constant: ArrayLike, aspect_ratio: ArrayLike, rho: ArrayLike
 ) -> Array:
     r"""Compute :math:`\gamma^2c^2\tilde\eta(1)^2/\rho`, what the last private noise adds to R(1).
 
@@ -249,17 +175,17 @@ def last_step_jump(
     Claim bombari2025.prop4.4.
     """
     _, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
-    return np.asarray(aspect**2 * noise * as_pass_schedule(schedule)(1.0) ** 2)
+    return np.asarray(aspect**2 * noise * as_schedule(schedule)(1.0) ** 2)
 
 
 def schedule_cells(
-    schedule: PassSchedule, intervals: list[tuple[float, float, int]], halves: int = 1
+    schedule: Schedule, intervals: list[tuple[float, float, int]], halves: int = 1
 ) -> Iterator[tuple[Array, Array, Array]]:
     r"""Yield the integrals of :math:`\tilde\eta, \tilde\eta^2, -(\tilde\eta^2)'` over every cell.
 
     `intervals` are those of `time_grid`; each of their pieces is divided into `halves` cells.
     """
-    schedule = as_pass_schedule(schedule)
+    schedule = as_schedule(schedule)
     edges = np.concatenate(
         [[intervals[0][0]]]
         + [begin + h * np.arange(1, halves * n + 1) / halves for begin, h, n in intervals]

@@ -27,11 +27,9 @@ def clipping_factors(ratio: ArrayLike) -> ClippingFactors:
     r"""Compute the reduction factors of a residual clipped to :math:`\pm c`.
 
     For :math:`r\sim N(0, 2P)` jointly Gaussian with a feature, :math:`\beta = c/\sqrt{2P}` and g
-    standard normal, Stein's identity gives :math:`\mu_c = P(|g|<\beta) = \mathrm{erf}(\beta/
-    \sqrt2)`, the share of :math:`E\,xr` that is left, and :math:`\nu_c = E\min(g^2, \beta^2)`, the
-    share of :math:`E\,r^2`. The closed form of the latter is a difference of terms of order
-    :math:`\beta`, whereas :math:`\nu_c\approx\beta^2`; below 1/10 its series is summed instead.
-    Relative error below 1e-14.
+    standard normal, :math:`\mu_c = P(|g|<\beta) = \mathrm{erf}(\beta/\sqrt2)` is the share of
+    :math:`E\,xr` that is left, and :math:`\nu_c = E\min(g^2, \beta^2)` that of :math:`E\,r^2`
+    (below 1/10 by its series). Relative error below 1e-14.
 
     Parameters
     ----------

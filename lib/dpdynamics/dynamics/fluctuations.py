@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy import integrate
 
 from dpdynamics.arguments import Array, nonnegative, nonnegative_array, positive, vector
-from dpdynamics.problems import LeastSquares, Schedule, as_schedule
+from dpdynamics.problems import LeastSquares
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
 from .homogenized import law
 
@@ -20,10 +21,7 @@ from .homogenized import law
 class Backward(NamedTuple):
     r"""Quadratics :math:`\frac12\sum h_iv_i^2 + \sum u_iv_i + c`, :math:`v = x-\tilde x`, N times.
 
-    Attributes
-    ----------
-    h, u : (N, d) arrays
-    c : (N,) array
+    `h` and `u` are (N, d), `c` is (N,).
     """
 
     h: Array
@@ -51,15 +49,16 @@ def backward_quadratics(
 
     Parameters
     ----------
-    problem : LeastSquares
-    schedule : Schedule or float
-        :math:`\gamma(t)`; a float is a constant learning rate.
-    noise_scale : float
-        :math:`\sigma\ge0`.
+    problem, schedule, noise_scale
+        As in `risk_curve`.
     h, u : (d,) arrays
         :math:`q = \frac12\sum h_iv_i^2 + \sum u_iv_i` at T.
     times : (N,) array
         Increasing, nonnegative, N >= 2; the last is T.
+
+    Returns
+    -------
+    Backward
 
     Raises
     ------
@@ -120,17 +119,14 @@ def fluctuations(
 
     Parameters
     ----------
-    problem, schedule, noise_scale, h, u
-        As in :func:`backward_quadratics`.
-    x0 : (d,) array
+    problem, x0, schedule, noise_scale, h, u
+        As in `risk_curve` and :func:`backward_quadratics`; errors too.
     time : float
         T > 0.
 
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, the time is too long to be integrated, or a number
-        leaves the floating-point range.
+    Returns
+    -------
+    Fluctuations
 
     References
     ----------

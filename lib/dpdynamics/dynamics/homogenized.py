@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpdynamics.arguments import Array, nonnegative_array, vector
-from dpdynamics.problems import LeastSquares, Schedule, as_schedule
+from dpdynamics.problems import LeastSquares
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
 from .variances import Diffusion
 
@@ -35,9 +36,8 @@ class RiskCurve:
 
     With the kernels G, G' of lin2025.thm4.2, the Volterra equation :math:`P = P^{gf} + \int GP +
     \int G'` is linear. Its parts are :math:`P^{gf}` itself, the private part
-    :math:`y = \int Gy + \int G'` and the sampling part :math:`y = \int G(P^{gf} + y)`; both are
-    nonnegative and the three add up to P. The parts of the regularized risk belong to the same
-    two covariances.
+    :math:`y = \int Gy + \int G'` and the sampling part :math:`y = \int G(P^{gf} + y)`; those of the
+    regularized risk belong to the same two covariances.
 
     Attributes
     ----------
@@ -84,10 +84,9 @@ class Law(NamedTuple):
     variance: Array
 
     def risk_variance(self, problem: LeastSquares) -> Array:
-        r"""Compute the variance (N,) of the population risk under the law.
+        r"""Variance (N,) of the population risk under the law.
 
-        For a Gaussian, :math:`\operatorname{Var}\mathcal P(X) = \sum_i\lambda_i^2V_i
-        (V_i/2 + (m_i - \tilde x_i)^2)`.
+        It is :math:`\sum_i\lambda_i^2V_i(V_i/2 + (m_i-\tilde x_i)^2)`.
         """
         offset = self.mean - problem.truth
         return (self.variance * (self.variance / 2 + offset**2)) @ problem.eigenvalues**2
@@ -98,26 +97,12 @@ def gradient_flow(
 ) -> Array:
     r"""Solve the gradient flow of the regularized risk in the clock of the schedule.
 
-    The substitution :math:`u\mapsto\Gamma(u)` gives, for every schedule,
     :math:`X_t = \Phi(t)x_0 + (I - \Phi(t))A^{-1}\Sigma\tilde x`, :math:`\Phi(t) = e^{-A\Gamma(t)}`.
-
-    Parameters
-    ----------
-    problem : LeastSquares
-    x0 : (d,) array
-    schedule : Schedule or float
-        A float is a constant learning rate.
-    times : (N,) array
-        Continuous times, nonnegative.
+    Arguments and errors are those of `risk_curve`.
 
     Returns
     -------
     (N, d) array
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
 
     References
     ----------
@@ -191,14 +176,9 @@ def law(
     noise_scale: float,
     times: ArrayLike,
 ) -> Law:
-    r"""Compute the Gaussian law :math:`N(m(t), V(t))` of linearised homogenised SGD.
+    """Compute the Gaussian law :math:`N(m(t), V(t))` of linearised homogenised SGD.
 
     Arguments and errors are those of `risk_curve`.
-
-    Returns
-    -------
-    Law
-        `mean` (N, d), the gradient flow, and `variance` (N, d), the diagonal of V.
 
     References
     ----------

@@ -168,15 +168,12 @@ def isotropic_sgd(
     r"""Compute exact moments of noisy SGD for :math:`\Sigma = I`, at every dimension.
 
     One step has size :math:`\gamma/d`; records are :math:`a = rg` with g standard Gaussian and r
-    uniform over `lengths`, the label noise is Gaussian and independent of them. Variances are
-    differences, refused where they are below 1e-6 of the mean square.
+    uniform over `lengths`, the label noise is Gaussian and independent of them.
 
     Parameters
     ----------
-    dimension : int
-        d >= 2.
-    steps : int
-        n >= 1.
+    dimension, steps : int
+        d >= 2 and n >= 1.
     learning_rate, noise_scale, label_variance : float
         :math:`\gamma > 0`, :math:`\sigma\ge0`, :math:`\zeta^2\ge0`.
     start : float
@@ -184,11 +181,15 @@ def isotropic_sgd(
     lengths : sequence of float
         Values of r, with mean square 1.
 
+    Returns
+    -------
+    IsotropicMoments
+
     Raises
     ------
     ValueError
-        If a range is violated, nothing moves, the moments leave the floating-point range or the
-        noise is lost in their rounding.
+        If a range is violated, nothing moves, the moments leave the floating-point range, or a
+        variance, a difference, is below 1e-6 of the mean square: lost in rounding.
 
     References
     ----------
@@ -221,22 +222,16 @@ def isotropic_hsgd(
 
     Parameters
     ----------
-    dimension : int
-        d >= 2.
+    dimension, learning_rate, noise_scale, label_variance, start
+        As in `isotropic_sgd`; errors too.
     time : float
         t = k/d > 0.
-    learning_rate, noise_scale, label_variance : float
-        :math:`\gamma > 0`, :math:`\sigma\ge0`, :math:`\zeta^2\ge0`.
-    start : float
-        :math:`|x_0 - \tilde x|`.
     rank_one : float
         Factor of :math:`\nabla\mathcal P\nabla\mathcal P^\top`, at least 0.
 
-    Raises
-    ------
-    ValueError
-        If a range is violated, nothing moves, the moments leave the floating-point range or the
-        noise is lost in their rounding.
+    Returns
+    -------
+    IsotropicMoments
 
     References
     ----------

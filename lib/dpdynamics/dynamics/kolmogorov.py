@@ -1,14 +1,11 @@
 r"""Expectations of one-dimensional processes without Monte Carlo: u(t, x) = E[g(X_t) | X_0 = x].
 
-For a diffusion u solves the backward Kolmogorov equation :math:`u_t = bu_x + \tfrac12s^2u_{xx}`;
-for a chain one step applies :math:`(Pu)(x) = E\,u(x_1)`. Both operators become matrices on the
-Chebyshev nodes of an interval, with errors that fall faster than any power of the number of nodes.
+For a diffusion :math:`u_t = bu_x + \tfrac12s^2u_{xx}`; for a chain one step applies
+:math:`(Pu)(x) = E\,u(x_1)`. Both operators become matrices on the Chebyshev nodes of an interval.
 
-The interval is an assumption. At an end where the drift points inwards (or vanishes) the diffusion
-is switched off, elsewhere the process stops at the end; a chain that jumps outside is put on the
-end, which costs many nodes unless the drift of a step outweighs its noise there. Nothing of this
-matters when the end is hardly ever reached. To see whether it does, everything is computed a second
-time on an interval that is shorter by a twentieth at both ends: the difference is the error
+At an end where the drift points inwards (or vanishes) the diffusion is switched off, elsewhere the
+process stops at the end; a chain that jumps outside is put on the end. Everything is computed a
+second time on an interval that is shorter by a twentieth at both ends: the difference is the error
 estimate, which also sees too few nodes, and the result is refused when it is too big.
 """
 
@@ -66,8 +63,7 @@ def diffusion_expectation(
     interval : (low, high)
         Where the equation is solved; see the module for what happens at its ends.
     nodes : int
-        Chebyshev nodes, at least 8. The layers at the ends, of width s^2/|b|, must be resolved:
-        more nodes for less noise.
+        Chebyshev nodes, at least 8; they must resolve the layers at the ends, of width s^2/|b|.
     tolerance : float
         Largest absolute error estimate that is accepted.
 
@@ -122,15 +118,15 @@ def chain_expectation(
     nodes: int = 128,
     tolerance: float = 1e-9,
 ) -> Expectations:
-    r"""Compute :math:`E[g(x_K) | x_0 = x]` for a Markov chain that jumps from x to points p_q(x).
+    """Compute :math:`E[g(x_K) | x_0 = x]` for a Markov chain that jumps from x to points p_q(x).
 
     Parameters
     ----------
     kernel : callable
-        x (n,) to the next points (q, n) and their probabilities (q, n) or (q, 1), both smooth in x
-        (`gaussian_kernel` makes one for an optimiser with normal noise and sampled gradients).
+        x (n,) to the next points (q, n) and their probabilities (q, n) or (q, 1), both smooth in
+        x; for normal noise the points of Gauss-Hermite quadrature.
     g, x, interval, nodes, tolerance
-        As in `diffusion_expectation`.
+        As in `diffusion_expectation`; errors too, and if the probabilities do not add up to 1.
     steps : (N,) integers
         Numbers of steps K, nondecreasing and nonnegative; powers are taken by squaring.
 
@@ -138,12 +134,16 @@ def chain_expectation(
     -------
     Expectations
 
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or the probabilities do not add up to 1.
-    ArithmeticError
-        If the error estimate exceeds the tolerance.
+    Examples
+    --------
+    Gradient descent on x^2/2 with rate 0.1 and normal noise:
+
+    >>> import numpy as np
+    >>> z, weights = np.polynomial.hermite_e.hermegauss(32)
+    >>> kernel = lambda x: (0.9 * x + 0.3 * z[:, None], weights[:, None] / weights.sum())
+    >>> u = chain_expectation(kernel, lambda x: x**2, [1.0], [2], interval=(-20, 20), nodes=32)
+    >>> bool(abs(u.values.item() - (0.9**4 + 0.09 * (1 + 0.9**2))) < 1e-11)
+    True
 
     References
     ----------
@@ -163,46 +163,6 @@ def chain_expectation(
         return [known[gap] for gap in gaps.tolist()]
 
     return _solved(propagators, g, x, interval, nodes, tolerance)
-
-
-def gaussian_kernel(
-    mean: Callable[[Array], ArrayLike], scale: float | Function, *, quadrature: int = 32
-) -> Kernel:
-    r"""Return the kernel of :math:`x_{k+1} = m_i(x_k) + s(x_k)Z_k`, i uniform, Z standard normal.
-
-    Parameters
-    ----------
-    mean : callable
-        x (n,) to (n,), or to (components, n): one of them is drawn uniformly at each step, as for
-        the sampled gradients of a finite sum.
-    scale : float or callable
-        s, or x (n,) to (n,). The number 0 leaves the finite mixture alone.
-    quadrature : int
-        Gauss-Hermite points, at least 1: exact for polynomials of degree below twice as many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> step = gaussian_kernel(lambda x: 0.9 * x, 0.3)  # gradient descent on x^2/2, rate 0.1
-    >>> u = chain_expectation(step, lambda x: x**2, [1.0], [2], interval=(-20, 20), nodes=32)
-    >>> bool(abs(u.values.item() - (0.9**4 + 0.09 * (1 + 0.9**2))) < 1e-11)
-    True
-    """
-    z, weights = np.polynomial.hermite_e.hermegauss(whole("quadrature", quadrature, minimum=1))
-    weights = weights / weights.sum()
-    if not callable(scale) and finite_array("scale", scale, ndim=0) == 0:
-        z, weights = np.zeros(1), np.ones(1)
-
-    def kernel(x: Array) -> tuple[Array, Array]:
-        means = np.atleast_2d(finite_array("mean(x)", mean(x)))
-        spread = _values("scale", scale if callable(scale) else lambda x: scale, x)
-        if means.shape[1:] != x.shape:
-            raise ValueError(f"mean must return (n,) or (components, n), got {means.shape}")
-        points = means + np.multiply.outer(z, spread)[:, None]
-        probabilities = np.repeat(weights / len(means), len(means))
-        return points.reshape(-1, x.size), probabilities[:, None]
-
-    return kernel
 
 
 def _solved(

@@ -9,21 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import expm, solve, solve_continuous_lyapunov, solve_discrete_lyapunov
+from scipy.linalg import expm, solve, solve_discrete_lyapunov
 
-from dpdynamics.arguments import (
-    SMALLEST,
-    Array,
-    finite_array,
-    integers,
-    nonnegative,
-    nonnegative_array,
-    whole,
-)
+from dpdynamics.arguments import Array, finite_array, nonnegative, vector, whole
 
 
 class Moments(NamedTuple):
-    """`mean` (..., d) and `covariance` (..., d, d)."""
+    """`mean` (d,) and `covariance` (d, d)."""
 
     mean: Array
     covariance: Array
@@ -60,10 +52,8 @@ class Transition(NamedTuple):
 
     def moments(self, mean: ArrayLike, covariance: ArrayLike) -> Moments:
         """Carry the moments (d,), (d, d) of x over to the later state."""
-        return self.carry(*_initial(mean, covariance, self.shift.size))
-
-    def carry(self, mean: Array, covariance: Array) -> Moments:
-        """Carry moments that are known to be valid, as `moments` does."""
+        mean = vector("mean", mean, self.shift.size)
+        covariance = _covariance("covariance", covariance, mean.size)
         with np.errstate(over="ignore", invalid="ignore"):
             carried = self.matrix @ covariance @ self.matrix.T + self.covariance
             later = Moments(self.matrix @ mean + self.shift, (carried + carried.T) / 2)
@@ -88,14 +78,8 @@ class Transition(NamedTuple):
 def linear_recursion(F: ArrayLike, g: ArrayLike, C: ArrayLike) -> Transition:
     r"""Return one step of :math:`x_{k+1} = Fx_k + g + \xi_k`, Cov :math:`\xi_k = C`.
 
-    The noise has mean 0 and is uncorrelated with the past; its law is free.
-
-    Parameters
-    ----------
-    F : (d, d) array
-    g : (d,) array
-    C : (d, d) array
-        Symmetric, positive semidefinite.
+    The noise has mean 0 and is uncorrelated with the past; its law is free. `F` is (d, d), `g` (d,)
+    and `C` (d, d), symmetric and positive semidefinite.
 
     Raises
     ------
@@ -108,10 +92,8 @@ def linear_recursion(F: ArrayLike, g: ArrayLike, C: ArrayLike) -> Transition:
     >>> step.stationary().mean, step.stationary().covariance
     (array([2.]), array([[4.]]))
     """
-    matrix, shift = _square("F", F), finite_array("g", g, ndim=1)
-    if shift.size != len(matrix):
-        raise ValueError(f"g must have length {len(matrix)}, got {shift.size}")
-    return Transition(matrix, shift, _covariance("C", C, len(matrix)))
+    matrix = _square("F", F)
+    return Transition(matrix, vector("g", g, len(matrix)), _covariance("C", C, len(matrix)))
 
 
 def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transition:
@@ -122,9 +104,7 @@ def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transit
 
     Parameters
     ----------
-    A : (d, d) array
-    b : (d,) array
-    S : (d, m) array
+    A, b, S : (d, d), (d,) and (d, m) arrays
     time : float
         In [0, inf).
 
@@ -142,142 +122,22 @@ def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transit
     ----------
     Van Loan, IEEE Trans. Automat. Control 23 (1978), 395-404.
     """
-    A, b, noise = _equation(A, b, S)
+    A, b, S = _square("A", A), finite_array("b", b, ndim=1), finite_array("S", S, ndim=2)
+    if b.size != len(A) or len(S) != len(A):
+        raise ValueError(f"b and S must have {len(A)} rows, got {b.shape} and {S.shape}")
     time, d = nonnegative("time", time), b.size
     doublings = max(0, ceil(log2(max(float(np.linalg.norm(A, 1)) * time, 1.0))))
     h = time / 2**doublings
     affine = expm(h * np.block([[A, b[:, None]], [np.zeros((1, d + 1))]]))
-    block = expm(h * np.block([[-A, noise], [np.zeros_like(A), A.T]]))
+    block = expm(h * np.block([[-A, S @ S.T], [np.zeros_like(A), A.T]]))
     covariance = block[d:, d:].T @ block[:d, d:]
     short = Transition(affine[:d, :d], affine[:d, d], (covariance + covariance.T) / 2)
     return short.power(2**doublings)
 
 
-def linear_sde_moments(
-    A: ArrayLike,
-    b: ArrayLike,
-    S: ArrayLike,
-    mean: ArrayLike,
-    covariance: ArrayLike,
-    times: ArrayLike,
-) -> Moments:
-    r"""Compute mean and covariance of :math:`dX = (AX + b)\,dt + S\,dW` at each time.
-
-    Parameters
-    ----------
-    A, b, S
-        As in `linear_sde`.
-    mean, covariance : (d,) and (d, d) arrays
-        Of the state at time 0.
-    times : (N,) array
-        Nondecreasing, nonnegative.
-
-    Returns
-    -------
-    Moments
-        (N, d) and (N, d, d).
-
-    Raises
-    ------
-    ValueError
-        As in `linear_sde`, or if the times decrease.
-    """
-    _equation(A, b, S)
-    gaps = np.diff(nonnegative_array("times", times, ndim=1), prepend=0.0)
-    if np.any(gaps < 0):
-        raise ValueError("times must not decrease")
-    known = {gap: linear_sde(A, b, S, gap) for gap in set(gaps.tolist())}
-    return _along([known[gap] for gap in gaps.tolist()], mean, covariance)
-
-
-def linear_recursion_moments(
-    F: ArrayLike,
-    g: ArrayLike,
-    C: ArrayLike,
-    mean: ArrayLike,
-    covariance: ArrayLike,
-    steps: ArrayLike,
-) -> Moments:
-    r"""Compute mean and covariance of :math:`x_{k+1} = Fx_k + g + \xi_k` after numbers of steps.
-
-    Parameters
-    ----------
-    F, g, C
-        As in `linear_recursion`.
-    mean, covariance : (d,) and (d, d) arrays
-        Of :math:`x_0`.
-    steps : (N,) integers
-        Nondecreasing, nonnegative; thousands cost no more than tens.
-
-    Returns
-    -------
-    Moments
-        (N, d) and (N, d, d).
-
-    Raises
-    ------
-    ValueError
-        As in `linear_recursion`, or if `steps` are not as stated.
-    """
-    step, gaps = linear_recursion(F, g, C), np.diff(integers("steps", steps), prepend=0)
-    if np.any(gaps < 0):
-        raise ValueError("steps must be nonnegative and must not decrease")
-    known = {gap: step.power(gap) for gap in set(gaps.tolist())}
-    return _along([known[gap] for gap in gaps.tolist()], mean, covariance)
-
-
-def stationary_moments(A: ArrayLike, b: ArrayLike, S: ArrayLike) -> Moments:
-    r"""Return the stationary mean :math:`-A^{-1}b` and V with :math:`AV + VA^\top + SS^\top = 0`.
-
-    Parameters are those of `linear_sde`.
-
-    Raises
-    ------
-    ValueError
-        If a shape is violated or an eigenvalue of A has a nonnegative real part.
-
-    Examples
-    --------
-    >>> law = stationary_moments([[-1.0]], [0.0], [[0.2]])
-    >>> round(law.covariance.item(), 12)
-    0.02
-    """
-    A, b, noise = _equation(A, b, S)
-    abscissa = np.linalg.eigvals(A).real.max()
-    if abscissa >= -SMALLEST:
-        raise ValueError(f"A must have eigenvalues of negative real part, got {abscissa}")
-    covariance = solve_continuous_lyapunov(A, -noise)
-    return Moments(solve(A, -b), (covariance + covariance.T) / 2)
-
-
-def _along(transitions: list[Transition], mean: ArrayLike, covariance: ArrayLike) -> Moments:
-    if not transitions:
-        raise ValueError("times or steps must not be empty")
-    now = _initial(mean, covariance, transitions[0].shift.size)
-    path = []
-    for transition in transitions:
-        now = transition.carry(*now)
-        path.append(now)
-    return Moments(*map(np.stack, zip(*path, strict=True)))
-
-
 def _check_finite(parts: tuple[Array, ...]) -> None:
     if not all(np.all(np.isfinite(part)) for part in parts):
         raise ValueError("A, F, time, times or steps: the moments grow beyond floating point")
-
-
-def _initial(mean: ArrayLike, covariance: ArrayLike, dimension: int) -> Moments:
-    mean = finite_array("mean", mean, ndim=1)
-    if mean.size != dimension:
-        raise ValueError(f"mean must have length {dimension}, got {mean.size}")
-    return Moments(mean, _covariance("covariance", covariance, dimension))
-
-
-def _equation(A: ArrayLike, b: ArrayLike, S: ArrayLike) -> tuple[Array, Array, Array]:
-    A, b, S = _square("A", A), finite_array("b", b, ndim=1), finite_array("S", S, ndim=2)
-    if b.size != len(A) or len(S) != len(A):
-        raise ValueError(f"b and S must have {len(A)} rows, got {b.shape} and {S.shape}")
-    return A, b, S @ S.T
 
 
 def _square(name: str, value: ArrayLike) -> Array:

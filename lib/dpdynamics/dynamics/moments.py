@@ -24,47 +24,6 @@ class ExpectedRisks(NamedTuple):
     regularized: Array
 
 
-def one_step_moments(
-    problem: LeastSquares, x: ArrayLike, learning_rate: float, noise_scale: float
-) -> tuple[Array, Array]:
-    r"""Mean and covariance of one step of noisy SGD from x, for Gaussian features.
-
-    Isserlis' theorem gives :math:`\mathrm{Cov}(x_{k+1}|x_k) = \eta^2(2\mathcal P(x)\Sigma +
-    \nabla\mathcal P(x)\nabla\mathcal P(x)^\top + \sigma^2I)`: the homogenised equation keeps all
-    but the rank-one term.
-
-    Parameters
-    ----------
-    problem : LeastSquares
-    x : (d,) array
-    learning_rate : float
-        The discrete step size :math:`\eta` in [0, inf).
-    noise_scale : float
-        :math:`\sigma` in [0, inf).
-
-    Returns
-    -------
-    (mean, covariance) : (d,) and (d, d) arrays
-        Of the increment :math:`x_{k+1} - x_k`.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Claim lin2025.eq1.
-    """
-    x = vector("x", x, problem.dimension)
-    eta = nonnegative("learning_rate", learning_rate)
-    sigma = nonnegative("noise_scale", noise_scale)
-    gradient = problem.population_gradient(x)
-    diagonal = 2 * problem.population_risk(x) * problem.eigenvalues + sigma**2
-    covariance = np.diag(diagonal) + np.multiply.outer(gradient, gradient)
-    return -eta * problem.regularized_gradient(x), eta**2 * covariance
-
-
 def conditional_law(
     a: ArrayLike,
     b: ArrayLike,
@@ -76,15 +35,12 @@ def conditional_law(
     r"""Mean and covariance of the iterate of noisy SGD given the data: it is Gaussian.
 
     Each step is the affine map :math:`x\mapsto C_kx + \eta_kb_ka_k - \eta_k\sigma Z_k` with
-    :math:`C_k = (1-\eta_k\delta)I - \eta_ka_ka_k^\top`, so the covariance is updated by a matrix of
-    rank two, at a cost of O(d^2) a step.
+    :math:`C_k = (1-\eta_k\delta)I - \eta_ka_ka_k^\top`, at a cost of O(d^2).
 
     Parameters
     ----------
-    a : (n, d) array
-        Features in any basis, in the order of use.
-    b : (n,) array
-        Labels.
+    a, b : (n, d) and (n,) arrays
+        Features in any basis, and labels, in the order of use.
     x0 : (d,) array
     learning_rates : (n,) array
         :math:`\eta_k`, nonnegative.
@@ -140,12 +96,10 @@ def gaussian_moment_recursion(
 
     Parameters
     ----------
-    problem : LeastSquares
-    x0 : (d,) array
+    problem, x0, noise_scale
+        As in `risk_curve`.
     learning_rates : (n,) array
         Discrete step sizes :math:`\eta_k`, nonnegative.
-    noise_scale : float
-        :math:`\sigma` in [0, inf).
 
     Returns
     -------

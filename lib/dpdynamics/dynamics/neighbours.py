@@ -28,9 +28,10 @@ from dpdynamics.arguments import (
     positive,
     vector,
 )
-from dpdynamics.problems import LeastSquares, Schedule, as_schedule
+from dpdynamics.problems import LeastSquares
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
-from .homogenized import Law, law
+from .homogenized import law
 
 _BLOCK = 1 << 17  # pairs that are treated together
 _LARGEST_RECORD = 1e20  # its fourth powers stand in the covariance
@@ -70,10 +71,13 @@ class Release:
     state_mean: Array
     state_variance: Array
 
+    def _record(self, name: str, a: ArrayLike, name_b: str, b: float) -> tuple[Array, float]:
+        a = vector(name, finite_array(name, a, largest=_LARGEST_RECORD), self.state_mean.size)
+        return a, float(finite_array(name_b, b, ndim=0, largest=_LARGEST_RECORD))
+
     def law(self, a: ArrayLike, b: float) -> GaussianLaw:
         """Law of the release when the record is (a, b), a of shape (d,)."""
-        a = vector("a", finite_array("a", a, largest=_LARGEST_RECORD), self.state_mean.size)
-        b = float(finite_array("b", b, ndim=0, largest=_LARGEST_RECORD))
+        a, b = self._record("a", a, "b", b)
         u, w = self.shift * a[self.coordinate], self.spread * a[self.coordinate]
         g = self.step_size
         core = np.array([[g**2 * (a**2 @ self.state_variance), -g], [-g, 0.0]])
@@ -84,31 +88,15 @@ class Release:
         self, a: ArrayLike, b: float, other_a: ArrayLike, other_b: float, order: ArrayLike
     ) -> float | Array:
         """Renyi divergence of the law of record (a, b) from that of the other record."""
-        vector(
-            "other_a",
-            finite_array("other_a", other_a, largest=_LARGEST_RECORD),
-            self.state_mean.size,
-        )
-        finite_array("other_b", other_b, ndim=0, largest=_LARGEST_RECORD)
-        p, q = self.law(a, b), self.law(other_a, other_b)
+        p, q = self.law(a, b), self.law(*self._record("other_a", other_a, "other_b", other_b))
         return renyi_divergence_gaussian(p.mean, p.covariance, q.mean, q.covariance, order)
 
     def pairwise_divergence(self, a: ArrayLike, b: ArrayLike, order: float) -> Array:
-        r"""Compute the Renyi divergences of all ordered pairs of n records.
+        r"""Compute the Renyi divergences (n, n) of all ordered pairs of n records (a, b).
 
-        Parameters
-        ----------
-        a : (n, d) array
-        b : (n,) array
-        order : float
-            In [1 + 1e-6, 1e6]: nearer to one, and farther out, the differences that are taken
-            cancel, and fewer than nine digits are left. Use `divergence` there.
-
-        Returns
-        -------
-        (n, n) array
-            Entry (i, j) is :math:`D_\alpha` of record i's law from record j's; inf where it is
-            infinite.
+        Entry (i, j) is :math:`D_\alpha` of record i's law from record j's; inf where it is
+        infinite. The order lies in [1 + 1e-6, 1e6]: beyond, fewer than nine digits are left; use
+        `divergence` there.
 
         Raises
         ------
@@ -136,28 +124,36 @@ class Release:
         return result
 
 
-def last_iterate(
+def release(
     problem: LeastSquares,
     x0: ArrayLike,
     schedule: Schedule | float,
     noise_scale: float,
     *,
     step_time: float,
-    time: float,
+    times: ArrayLike,
+    average: bool = False,
 ) -> Release:
-    r"""Release the state at `time`, after the differing step at `step_time`.
+    r"""Release the states at some times, or their mean, of runs that differ in one record.
+
+    The states are a Markov chain. Those before the last release y that precedes s, and those after
+    the first release x that follows it, have the same conditional law for every record: what the
+    whole tells of the record is what the pair (y, x) tells. The coordinates are y, if there is
+    one, and :math:`x - \kappa\Phi(t_x, t_y)y`.
 
     Parameters
     ----------
-    problem : LeastSquares
-    x0 : (d,) array
-    schedule : Schedule or float
+    problem, x0, schedule
+        As in `risk_curve`.
     noise_scale : float
         :math:`\sigma`, positive.
     step_time : float
         Time s of the differing step, nonnegative.
-    time : float
-        At least `step_time`.
+    times : float or (J,) array
+        Increasing, positive where a release precedes the step; the last is at least `step_time`.
+        A release at `step_time` itself comes after the step.
+    average : bool
+        Release the mean of the states instead.
 
     Returns
     -------
@@ -170,156 +166,47 @@ def last_iterate(
 
     References
     ----------
-    Claims lin2025.eq13 and lin2025.thm4.3.
+    Claims lin2025.eq13, lin2025.thm4.3, lin2025.eq18, lin2025.thm4.4 (which leaves y out) and
+    lin2025.thm4.5.
     """
-    if nonnegative("time", time) < nonnegative("step_time", step_time):
-        raise ValueError(f"time must be at least step_time = {step_time}, got {time}")
-    return several_iterates(problem, x0, schedule, noise_scale, step_time=step_time, times=[time])
+    marks = np.atleast_1d(nonnegative_array("times", times))
+    if marks.ndim > 1 or marks.size == 0 or np.any(np.diff(marks) <= 0):
+        raise ValueError("times must be a number or a vector, must not be empty and must increase")
+    split = int(np.searchsorted(marks, nonnegative("step_time", step_time)))
+    if split == marks.size:
+        raise ValueError(f"times must reach step_time = {step_time}, got {marks[-1]}")
+    if split and marks[0] == 0:
+        raise ValueError("times must be positive where a release precedes the step")
+    if not average:  # the last before the step and the first after it
+        marks, split = marks[max(split - 1, 0) : split + 1], min(split, 1)
+    schedule, sigma = as_schedule(schedule), positive("noise_scale", noise_scale)
+    g = float(schedule(step_time)) / problem.dimension
+    kappa, private = 1 - g * problem.ridge, (g * sigma) ** 2
 
-
-def several_iterates(
-    problem: LeastSquares,
-    x0: ArrayLike,
-    schedule: Schedule | float,
-    noise_scale: float,
-    *,
-    step_time: float,
-    times: ArrayLike,
-) -> Release:
-    r"""Release the states at several times, before and after the differing step.
-
-    The states are a Markov chain. Those before the last release y that precedes s, and those after
-    the first release x that follows it, have the same conditional law for every record: what the
-    whole tells of the record is what the pair (y, x) tells. The coordinates are y and
-    :math:`x - \kappa\Phi(t_x, t_y)y`.
-
-    Parameters
-    ----------
-    problem, x0, schedule, noise_scale, step_time
-        As for `last_iterate`.
-    times : (J,) array
-        Increasing, positive; the last is at least `step_time`. A release at `step_time` itself
-        comes after the step.
-
-    Returns
-    -------
-    Release
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Claims lin2025.eq18 and lin2025.thm4.4, which leaves y out.
-    """
-    move = _Move(problem, x0, schedule, noise_scale, step_time, times)
-    after = move.times[move.split]
-    decay, later = move.after([after])
-    down, mean, fresh = decay[0], later.mean[0], later.variance[0]
-    if move.split == 0:
-        diagonal = down**2 * (move.kappa**2 * move.variance + move.private) + fresh
-        return move.release(mean, diagonal, down, move.kappa * down * move.variance)
-    before = move.times[move.split - 1]
-    up, past = move.before([before])
-    start = past.variance[0]
-    gain = move.variance - up[0] ** 2 * start  # noise between the release before and the step
-    zero = np.zeros_like(start)
-    return move.release(
-        np.concatenate([past.mean[0], mean - move.kappa * down * up[0] * past.mean[0]]),
-        np.concatenate([start, down**2 * (move.kappa**2 * gain + move.private) + fresh]),
-        np.concatenate([zero, down]),
-        np.concatenate([up[0] * start, move.kappa * down * gain]),
-    )
-
-
-def average_iterate(
-    problem: LeastSquares,
-    x0: ArrayLike,
-    schedule: Schedule | float,
-    noise_scale: float,
-    *,
-    step_time: float,
-    times: ArrayLike,
-) -> Release:
-    """Release the mean of the states at several times; arguments as for `several_iterates`.
-
-    References
-    ----------
-    Claim lin2025.thm4.5.
-    """
-    move = _Move(problem, x0, schedule, noise_scale, step_time, times)
-    later, earlier = move.times[move.split :], move.times[: move.split]
-    share = 1 / move.times.size
-    decay, since = move.after(later)
-    reach = share * decay.sum(axis=0)
-    mean = share * since.mean.sum(axis=0)
-    diagonal = reach**2 * (move.kappa**2 * move.variance + move.private)
-    diagonal = diagonal + share**2 * _covariance_of_sum(move.clock(later), since.variance)
-    spread = move.kappa * reach * move.variance
-    if earlier.size:
-        up, past = move.before(earlier)
-        common = share * (up * past.variance).sum(axis=0)  # covariance with the state before s
-        mean = mean + share * past.mean.sum(axis=0)
-        diagonal = diagonal + 2 * move.kappa * reach * common
-        diagonal = diagonal + share**2 * _covariance_of_sum(move.clock(earlier), past.variance)
-        spread = spread + common
-    return move.release(mean, diagonal, reach, spread)
-
-
-class _Move:
-    """The diffusion before, at and after the differing step."""
-
-    def __init__(
-        self,
-        problem: LeastSquares,
-        x0: ArrayLike,
-        schedule: Schedule | float,
-        noise_scale: float,
-        step_time: float,
-        times: ArrayLike,
-    ) -> None:
-        self.times = nonnegative_array("times", times, ndim=1)
-        if self.times.size == 0 or np.any(np.diff(self.times) <= 0):
-            raise ValueError("times must not be empty and must increase")
-        self.step_time = nonnegative("step_time", step_time)
-        self.split = int(np.searchsorted(self.times, self.step_time))  # releases before the step
-        if self.split == self.times.size:
-            raise ValueError(f"times must reach step_time = {step_time}, got {self.times[-1]}")
-        if self.split and self.times[0] == 0:
-            raise ValueError("times must be positive where a release precedes the step")
-        self.problem, self.x0, self.schedule = problem, x0, as_schedule(schedule)
-        self.noise_scale = positive("noise_scale", noise_scale)
-        self.step_size = float(self.schedule(self.step_time)) / problem.dimension
-        self.kappa = 1 - self.step_size * problem.ridge
-        self.private = (self.step_size * self.noise_scale) ** 2
-        state = self.free_law([self.step_time])
-        self.mean, self.variance = state.mean[0], state.variance[0]
-
-    def free_law(self, times: ArrayLike) -> Law:
-        """Law of the state where no record differs."""
-        return law(self.problem, self.x0, self.schedule, self.noise_scale, times)
-
-    def clock(self, times: ArrayLike) -> Array:
-        """Exponents (N, d) of the decay since time 0."""
-        return np.multiply.outer(self.schedule.integral(np.asarray(times)), self.problem.curvature)
-
-    def before(self, times: ArrayLike) -> tuple[Array, Law]:
-        """Decay from the times to the step (N, d), and the law there."""
-        return np.exp(self.clock(times) - self.clock([self.step_time])), self.free_law(times)
-
-    def after(self, times: ArrayLike) -> tuple[Array, Law]:
-        """Decay since the step (N, d); means if it only shrinks, variances of the noise since."""
-        decay = np.exp(self.clock([self.step_time]) - self.clock(times))
-        mean, variance = self.free_law(times)
-        fresh = np.maximum(variance - decay**2 * self.variance, 0.0)
-        return decay, Law(mean + (self.kappa - 1) * decay * self.mean, fresh)
-
-    def release(self, mean: Array, diagonal: Array, shift: Array, spread: Array) -> Release:
-        coordinate = np.tile(np.arange(self.mean.size), mean.size // self.mean.size)
-        common = mean, diagonal, shift, spread, coordinate
-        return Release(*common, self.step_size, self.mean, self.variance)
+    marks = np.append(marks, step_time)
+    clock = np.multiply.outer(schedule.integral(marks), problem.curvature)
+    mean, variance = law(problem, x0, schedule, sigma, marks)
+    (past, start), (m, v) = (mean[:split], variance[:split]), (mean[-1], variance[-1])
+    up, down = np.exp(clock[:split] - clock[-1]), np.exp(clock[-1] - clock[split:-1])
+    later = mean[split:-1] + (kappa - 1) * down * m
+    fresh = np.maximum(variance[split:-1] - down**2 * v, 0.0)  # of the noise since the step
+    if average:
+        share = 1 / (marks.size - 1)
+        reach, common = share * down.sum(axis=0), share * (up * start).sum(axis=0)
+        sums = _covariance_of_sum(clock[:split], start) + _covariance_of_sum(clock[split:-1], fresh)
+        shift, spread = reach, kappa * reach * v + common
+        center = share * (past.sum(axis=0) + later.sum(axis=0))
+        diagonal = reach * (reach * (kappa**2 * v + private) + 2 * kappa * common) + share**2 * sums
+    else:
+        gain = v - (up**2 * start).sum(axis=0)  # noise between the release before and the step
+        carried = (kappa * down * up * past).sum(axis=0)
+        own = down**2 * (kappa**2 * gain + private) + fresh
+        center = np.concatenate([*past, later[0] - carried])
+        diagonal = np.concatenate([*start, own[0]])
+        shift = np.concatenate([*np.zeros_like(start), down[0]])
+        spread = np.concatenate([*(up * start), kappa * down[0] * gain])
+    coordinate = np.tile(np.arange(m.size), center.size // m.size)
+    return Release(center, diagonal, shift, spread, coordinate, g, m, v)
 
 
 def _covariance_of_sum(exponents: Array, variances: Array) -> Array:

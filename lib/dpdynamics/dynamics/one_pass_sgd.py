@@ -12,7 +12,6 @@ at :math:`C/\|x\|`.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,19 +27,10 @@ from dpdynamics.arguments import (
 )
 
 from .clipping import positive_or_inf
+from .runs import Runs
 from .spectra import SpectralBlocks
 
-
-class OnePassRuns(NamedTuple):
-    r"""An ensemble of runs.
-
-    `checkpoints` (N,) are numbers of steps taken, `risks` (replicates, N) the noiseless risks
-    there, `offsets` (replicates, m) the final norms of the error in the blocks.
-    """
-
-    checkpoints: np.ndarray
-    risks: Array
-    offsets: Array
+Step = Callable[[Array, Array, Array, Array], Array]  # state, eta, tau, clip norm to state
 
 
 def one_pass_step(
@@ -96,24 +86,21 @@ def one_pass_sgd(
     rng: np.random.Generator,
     replicates: int = 1,
     checkpoints: ArrayLike | None = None,
-) -> OnePassRuns:
+    reduced: bool = True,
+) -> Runs:
     r"""Simulate Algorithm 1 by the norms of the error in the eigenspaces, exactly in law.
 
-    Proof. Let :math:`v_b` be the error in the eigenspace of :math:`\lambda_b`, of dimension
-    :math:`k_b` and :math:`q_b = \|v_b\|`, and e_b a unit vector with :math:`v_b = q_be_b` (any one
-    if :math:`q_b = 0`). Given v, the feature is there :math:`\sqrt{\lambda_b}(s_be_b + w_b)` with
-    :math:`s_b\sim N(0, 1)` independent of the Gaussian :math:`w_b\perp e_b`, so
-    :math:`W_b = \|w_b\|^2\sim\chi^2_{k_b-1}` (0 if :math:`k_b = 1`). The step length h depends on
-    x and v through :math:`x^\top v = \sum_b\sqrt{\lambda_b}s_bq_b` and
-    :math:`\|x\|^2 = \sum_b\lambda_b(s_b^2 + W_b)` only. Without private noise the error becomes
-    :math:`u_b = (q_b - h\sqrt{\lambda_b}s_b)e_b - h\sqrt{\lambda_b}w_b`, and
-    :math:`U_b = \|u_b\|^2 = (q_b - h\sqrt{\lambda_b}s_b)^2 + h^2\lambda_bW_b`. The noise
-    :math:`\tau\xi_b` of the eigenspace is isotropic and independent of u; its component along
-    u_b is a normal :math:`\tau g_b` and the rest has squared length :math:`\tau^2X_b`,
-    :math:`X_b\sim\chi^2_{k_b-1}`, whence :math:`\|u_b + \tau\xi_b\|^2 =
-    (\sqrt{U_b} + \tau g_b)^2 + \tau^2X_b`. The law of the new norms depends on v through q alone:
-    q is a Markov chain with this kernel, from :math:`q_0` = `blocks.offsets`, and the risk
-    :math:`\frac12\sum_b\lambda_bq_b^2` is a function of it. A step costs O(m), whatever d. ∎
+    In the eigenspace of :math:`\lambda_b`, of dimension :math:`k_b`, let :math:`q_b` be the norm of
+    the error and :math:`\sqrt{\lambda_b}(s_be_b + w_b)` the feature, with e_b along the error, s_b
+    normal and :math:`W_b = \|w_b\|^2\sim\chi^2_{k_b-1}`. The step length h depends on
+    :math:`\sum_b\sqrt{\lambda_b}s_bq_b` and :math:`\sum_b\lambda_b(s_b^2 + W_b)` only, and
+
+    .. math::
+
+       q_b^2\leftarrow(\sqrt{U_b} + \tau g_b)^2 + \tau^2X_b,\qquad
+       U_b = (q_b - h\sqrt{\lambda_b}s_b)^2 + h^2\lambda_bW_b
+
+    with g_b normal and :math:`X_b\sim\chi^2_{k_b-1}`. A step costs O(m), whatever d.
 
     Parameters
     ----------
@@ -130,10 +117,14 @@ def one_pass_sgd(
         Number of independent runs.
     checkpoints : (N,) integers, optional
         Steps in 0..n after which the risk is recorded, increasing; default 0..n.
+    reduced : bool
+        False follows all d coordinates instead, at a cost of O(d) a step.
 
     Returns
     -------
-    OnePassRuns
+    Runs
+        `values` (replicates, N) are the noiseless risks, `final` (replicates, m) the norms of the
+        error in the blocks.
 
     Raises
     ------
@@ -144,9 +135,31 @@ def one_pass_sgd(
     ----------
     Claim bombari2025.alg1.
     """
-    eigenvalues = blocks.eigenvalues[:, None]
-    roots, zeta = np.sqrt(eigenvalues), np.sqrt(nonnegative("label_variance", label_variance))
-    degrees = blocks.multiplicities - 1
+    zeta = float(np.sqrt(nonnegative("label_variance", label_variance)))
+    runs = whole("replicates", replicates, 1)
+    eigenvalues, offset = blocks.eigenvalues, blocks.offsets
+    if not reduced:
+        eigenvalues, offset = blocks.coordinates()
+    make = _reduced_step if reduced else _plain_step
+    marks, risks, final = _run(
+        make(blocks, zeta, rng),
+        np.repeat(offset[:, None], runs, axis=1),
+        eigenvalues[:, None],
+        step_sizes,
+        noise_scales,
+        clip_norm,
+        checkpoints,
+    )
+    if not reduced:
+        first = np.cumsum(blocks.multiplicities) - blocks.multiplicities
+        final = np.sqrt(np.add.reduceat(final**2, first, axis=0))
+    return Runs(marks, risks, final.T.copy())
+
+
+def _reduced_step(blocks: SpectralBlocks, zeta: float, rng: np.random.Generator) -> Step:
+    """One step on the norms (m, replicates)."""
+    eigenvalues, degrees = blocks.eigenvalues[:, None], blocks.multiplicities - 1
+    roots = np.sqrt(eigenvalues)
     groups = [(int(k), np.flatnonzero(degrees == k)) for k in np.unique(degrees)]
 
     def chi_square(runs: int) -> Array:
@@ -169,32 +182,12 @@ def one_pass_sgd(
         square = (np.sqrt(square) + tau * rng.standard_normal(q.shape)) ** 2
         return np.sqrt(square + tau**2 * chi_square(runs))
 
-    start = np.repeat(blocks.offsets[:, None], whole("replicates", replicates, 1), axis=1)
-    marks, risks, final = _run(
-        step, start, eigenvalues, step_sizes, noise_scales, clip_norm, checkpoints
-    )
-    return OnePassRuns(marks, risks, final.T.copy())
+    return step
 
 
-def one_pass_sgd_plain(
-    blocks: SpectralBlocks,
-    step_sizes: ArrayLike,
-    noise_scales: ArrayLike,
-    *,
-    clip_norm: ArrayLike,
-    label_variance: float,
-    rng: np.random.Generator,
-    replicates: int = 1,
-    checkpoints: ArrayLike | None = None,
-) -> OnePassRuns:
-    r"""Simulate Algorithm 1 in d coordinates; arguments and results are those of `one_pass_sgd`.
-
-    References
-    ----------
-    Claim bombari2025.alg1.
-    """
-    eigenvalues, offset = (part[:, None] for part in blocks.coordinates())
-    roots, zeta = np.sqrt(eigenvalues), np.sqrt(nonnegative("label_variance", label_variance))
+def _plain_step(blocks: SpectralBlocks, zeta: float, rng: np.random.Generator) -> Step:
+    """One step on the error (d, replicates)."""
+    roots = np.sqrt(blocks.coordinates()[0])[:, None]
 
     def step(v: Array, eta: Array, tau: Array, clip: Array) -> Array:
         x = rng.standard_normal(v.shape)
@@ -206,12 +199,7 @@ def one_pass_sgd_plain(
             x += tau * rng.standard_normal(v.shape)
         return x
 
-    start = np.repeat(offset, whole("replicates", replicates, 1), axis=1)
-    marks, risks, final = _run(
-        step, start, eigenvalues, step_sizes, noise_scales, clip_norm, checkpoints
-    )
-    first = np.cumsum(blocks.multiplicities) - blocks.multiplicities
-    return OnePassRuns(marks, risks, np.sqrt(np.add.reduceat(final**2, first, axis=0)).T)
+    return step
 
 
 def _step_length(residual: Array, square: Array, eta: ArrayLike, clip: Array) -> Array:
@@ -222,7 +210,7 @@ def _step_length(residual: Array, square: Array, eta: ArrayLike, clip: Array) ->
 
 
 def _run(
-    step: Callable[[Array, Array, Array, Array], Array],
+    step: Step,
     state: Array,
     eigenvalues: Array,
     step_sizes: ArrayLike,

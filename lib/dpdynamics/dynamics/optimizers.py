@@ -1,7 +1,6 @@
 """Algorithm 1 of lin2025, one-pass noisy SGD, on an ensemble of replicates."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,39 +17,9 @@ from dpdynamics.arguments import (
 )
 from dpdynamics.problems import Setting
 
+from .runs import Runs
+
 Statistic = Callable[[Array], ArrayLike]
-
-
-@dataclass(frozen=True, eq=False)
-class Trajectories:
-    """Recorded statistics of an ensemble of runs.
-
-    Attributes
-    ----------
-    checkpoints : (C,) integer array
-        Numbers of steps taken.
-    times : (C,) array
-        Continuous times, checkpoints / d.
-    statistics : dict of (replicates, C) arrays
-        Always with "population" and "regularized".
-    final : (replicates, d) array
-        Iterates after the last step, in the eigenbasis.
-    """
-
-    checkpoints: np.ndarray
-    times: Array
-    statistics: Mapping[str, Array]
-    final: Array
-
-    @property
-    def population(self) -> Array:
-        """Population risks (replicates, C)."""
-        return self.statistics["population"]
-
-    @property
-    def regularized(self) -> Array:
-        """Regularized risks (replicates, C)."""
-        return self.statistics["regularized"]
 
 
 def noisy_sgd(
@@ -63,7 +32,7 @@ def noisy_sgd(
     clip_norm: float | None = None,
     data: tuple[ArrayLike, ArrayLike] | None = None,
     statistics: Mapping[str, Statistic] | None = None,
-) -> Trajectories:
+) -> Runs:
     r"""Run one-pass noisy SGD: :math:`x_{k+1} = x_k - \eta_k(\nabla f(x_k; a_k, b_k)+\sigma Z_k)`.
 
     Parameters
@@ -88,7 +57,9 @@ def noisy_sgd(
 
     Returns
     -------
-    Trajectories
+    Runs
+        `values` are (replicates, C) arrays by name, always with "population" and "regularized";
+        `final` (replicates, d) are the last iterates, in the eigenbasis.
 
     Raises
     ------
@@ -145,4 +116,4 @@ def noisy_sgd(
             raise ValueError(
                 f"setting, noise_scale: the iterates overflow at step {k}; lower the learning rate"
             )
-    return Trajectories(marks, marks / problem.dimension, values, x)
+    return Runs(marks, values, x)

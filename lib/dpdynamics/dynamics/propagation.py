@@ -5,21 +5,18 @@ A step :math:`\theta_k = \phi_k(\theta_{k-1}) + \tau_kb_k` turns the density p o
 
 .. math:: p_k(y) = \int p(x)\,\frac1{\tau_k}\varphi\Bigl(\frac{y - \phi_k(x)}{\tau_k}\Bigr)\,dx .
 
-:math:`\phi_k` is piecewise linear, with kinks where clipping sets in, and p is analytic, being a
-mixture itself. Gauss-Legendre panels that end at the kinks, and are no longer than the smaller of
-the two noises, lose little but rounding; all terms are positive, so the tails keep their relative
-accuracy. Steps without noise are composed, with their kinks, until the next noise.
+:math:`\phi_k` is piecewise linear, with kinks where clipping sets in: Gauss-Legendre panels end at
+the kinks and are no longer than the smaller of the two noises. Steps without noise are composed.
 
-How far to integrate: all maps are non-expansive, so the distance from the noise-free path has mean
-square at most :math:`S^2 = \sum\tau_k^2`, and :math:`\theta_k` is a function of the standard
-normals with Lipschitz constant S: more than :math:`(1 + r)S` off the path there is a probability
-of at most :math:`2e^{-r^2/2}`, with r the `reach`.
+The maps are non-expansive, so :math:`\theta_k` is a function of the normals with Lipschitz constant
+:math:`S = \sqrt{\sum\tau_k^2}`: more than :math:`(1 + r)S` off the noise-free path there is a
+probability of at most :math:`2e^{-r^2/2}`, with r the `reach`.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.accounting import NormalMixture
+from dpdynamics.accounting.mixtures import NormalMixture
 from dpdynamics.arguments import Array, finite_array, nonnegative_array, positive, vector, whole
 
 from .one_pass_sgd import one_pass_step

@@ -6,37 +6,19 @@ The scheme has strong order 1/2 (order 1 for noise that does not depend on the s
 
 from collections.abc import Callable, Iterator
 from math import ceil, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpdynamics.arguments import Array, finite_array, one_of, positive, whole
+from dpdynamics.arguments import finite_array, one_of, positive, whole
 
 from ..normals import Normals
+from .runs import Runs
 
 MOST_STEPS = 1e9  # between two times; more would not end
 Coefficient = Callable[[float, Any], Any]  # (t, x), x (replicates, dim), to drift or diffusion
 Statistic = Callable[[Any], Any]  # x (replicates, dim) to an array of a fixed shape
-
-
-class Ensemble(NamedTuple):
-    """`times` (N,), `values` (N, ...) of the statistic there, `final` states (replicates, dim)."""
-
-    times: Array
-    values: NDArray
-    final: NDArray
-
-
-def first_two_moments(x: Any) -> Any:
-    """Means over the replicates of x and of its square, (2, dim), summed in double precision."""
-    if hasattr(x, "double"):
-        return (x.double()[None] ** x.new_tensor([[[1.0]], [[2.0]]]).double()).mean(1)
-    reals = finite_array("x", x, ndim=2, largest=np.inf)
-    if not reals.size:
-        raise ValueError(f"x must not be empty, got shape {reals.shape}")
-    x = x if isinstance(x, np.ndarray) and x.dtype.kind == "f" else reals
-    return np.stack([x.mean(0, dtype=np.float64), (x * x).mean(0, dtype=np.float64)])
 
 
 def euler_maruyama(
@@ -54,7 +36,7 @@ def euler_maruyama(
     dtype: str = "float64",
     backend: str = "numpy",
     device: str = "cpu",
-) -> Ensemble:
+) -> Runs:
     r"""Simulate independent solutions of an Ito equation that start at `times[0]`.
 
     Parameters
@@ -77,7 +59,7 @@ def euler_maruyama(
         At least 1; not with `max_step`.
     statistic : callable, optional
         Maps states x to an array of a fixed shape. None: the states themselves, so that `values`
-        are the paths (N, replicates, dim). `first_two_moments` needs little memory.
+        are the paths (N, replicates, dim).
     noise_dimension : int, optional
         Number m of Brownian motions. None: one for each coordinate.
     increments : (steps, replicates, m) array, optional
@@ -91,8 +73,8 @@ def euler_maruyama(
 
     Returns
     -------
-    Ensemble
-        NumPy arrays.
+    Runs
+        At the times: `values` (N, ...) of the statistic, and the final states.
 
     Raises
     ------
@@ -142,24 +124,7 @@ def euler_maruyama(
             for k in range(pieces):
                 scheme.advance(x, begin + k * h, h, next(noise))
             values.append(_observed(statistic, x, space, begin + pieces * h))
-    return Ensemble(finite_array("times", times), np.stack(values), space.numpy(x))
-
-
-def coarsen(increments: ArrayLike, factor: int) -> Array:
-    """Add up Brownian increments (steps, ...) of `factor` consecutive steps each.
-
-    Raises
-    ------
-    ValueError
-        If the factor does not divide the number of steps.
-    """
-    fine = finite_array("increments", increments)
-    factor = whole("factor", factor, minimum=1)
-    if fine.ndim == 0 or len(fine) % factor:
-        raise ValueError(
-            f"factor must divide the steps of increments, got {factor} and {fine.shape}"
-        )
-    return fine.reshape(-1, factor, *fine.shape[1:]).sum(axis=1)
+    return Runs(finite_array("times", times), np.stack(values), space.numpy(x))
 
 
 class Euler:

@@ -22,12 +22,11 @@ class SpectralBlocks:
 
     Parameters
     ----------
-    eigenvalues : (m,) array
-        Nonnegative, not all 0; equal ones are allowed but wasteful.
+    eigenvalues, offsets : (m,) arrays
+        Nonnegative, the eigenvalues not all 0 (equal ones are allowed but wasteful); norms of the
+        components of :math:`\theta_0-\theta^*`.
     multiplicities : (m,) integers
         Dimensions of the eigenspaces, at least 1.
-    offsets : (m,) array
-        Norms of the components of :math:`\theta_0-\theta^*`.
 
     Raises
     ------
@@ -131,13 +130,11 @@ class RiskModes(NamedTuple):
     def quadrature(cls, blocks: SpectralBlocks, nodes: int = 8) -> "RiskModes":
         r"""Replace the spectrum by two Gauss rules of at most `nodes` nodes each.
 
-        Given the path of R, each :math:`D_i` is :math:`f(\lambda_i)D_i(0) + g(\lambda_i)` with f
-        and g entire functions, so the risk is an integral of f against
-        :math:`\frac1d\sum_i\lambda_iD_i(0)\delta_{\lambda_i}` plus one of g against
-        :math:`\frac1d\sum_i\lambda_i\delta_{\lambda_i}`. One rule for both would have to integrate
-        the density of the first measure, which is rough for a random start. The modes of the first
-        rule start at 1 and are not driven, those of the second start at 0 and are. The error falls
-        faster than exponentially in `nodes` once they exceed the spread of
+        Given the path of R, each :math:`D_i` is :math:`f(\lambda_i)D_i(0) + g(\lambda_i)` with
+        entire f and g. One rule integrates f against :math:`\frac1d\sum_i\lambda_iD_i(0)
+        \delta_{\lambda_i}` (modes that start at 1 and are not driven), one g against
+        :math:`\frac1d\sum_i\lambda_i\delta_{\lambda_i}` (modes that start at 0 and are). The error
+        falls faster than exponentially in `nodes` once they exceed the spread of
         :math:`\lambda\int\tilde\eta\mu_c`; it is 0 for at most `nodes` distinct eigenvalues.
 
         Raises

@@ -1,13 +1,11 @@
-"""Closed forms of the risk curve: stability, the stationary value, isotropic features."""
+"""Closed forms of the risk curve: stability, the stationary value."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, nonnegative, nonnegative_array, positive, vector
+from dpdynamics.arguments import Array, nonnegative, positive
 from dpdynamics.problems import LeastSquares
 
 from .homogenized import Parts, RiskCurve
-from .variances import relative_growth
 
 
 def _ratio(numerator: Array, problem: LeastSquares) -> Array:
@@ -19,13 +17,7 @@ def _ratio(numerator: Array, problem: LeastSquares) -> Array:
 def stability_limit(problem: LeastSquares) -> float:
     r"""Return the learning rate at which the expected risk stops being bounded.
 
-    The system :math:`-2\gamma A + \frac{\gamma^2}d\lambda\lambda^\top` is negative definite if and
-    only if :math:`\frac\gamma{2d}\sum_i\lambda_i^2/(\lambda_i + \delta) < 1`.
-
-    Returns
-    -------
-    float
-        :math:`2d/\sum_i\frac{\lambda_i^2}{\lambda_i+\delta}`, inf when every eigenvalue is 0.
+    :math:`2d/\sum_i\frac{\lambda_i^2}{\lambda_i+\delta}`, inf when every eigenvalue is 0.
 
     References
     ----------
@@ -45,11 +37,10 @@ def stationary_risk(problem: LeastSquares, learning_rate: float, noise_scale: fl
 
     Parameters
     ----------
-    problem : LeastSquares
+    problem, noise_scale
+        As in `risk_curve`.
     learning_rate : float
         :math:`\gamma` in (0, stability limit).
-    noise_scale : float
-        :math:`\sigma` in [0, inf).
 
     Returns
     -------
@@ -89,70 +80,3 @@ def stationary_risk(problem: LeastSquares, learning_rate: float, noise_scale: fl
             mass * private + gain * noise_scale**2 / 2 * count,
         ),
     )
-
-
-def isotropic_risk(
-    problem: LeastSquares,
-    x0: ArrayLike,
-    learning_rate: float,
-    noise_scale: float,
-    times: ArrayLike,
-) -> tuple[Array, Array]:
-    r"""Evaluate the expected risks for :math:`\Sigma = \lambda I` and a constant learning rate.
-
-    Ito's formula for :math:`Z = E|X - A^{-1}\Sigma\tilde x|^2` gives the scalar equation
-
-    .. math:: \dot Z = \mu Z + \gamma^2(\sigma^2 + \lambda p) + \gamma^2\lambda\,c\,e^{-\gamma at},
-              \quad \mu = -2\gamma a + \gamma^2\lambda^2,
-
-    with :math:`2P = \lambda Z + p + c\,e^{-\gamma at}`, solved by three exponentials.
-
-    Parameters
-    ----------
-    problem : LeastSquares
-        All eigenvalues equal.
-    x0 : (d,) array
-    learning_rate, noise_scale : float
-        :math:`\gamma` and :math:`\sigma` in [0, inf).
-    times : (N,) array
-        Nonnegative.
-
-    Returns
-    -------
-    (population, regularized) : (N,) arrays
-
-    Raises
-    ------
-    ValueError
-        If the eigenvalues differ, a range is violated, or the risk exceeds the range of floating
-        point.
-
-    References
-    ----------
-    The special case announced after lin2025.thm4.2.
-    """
-    if np.ptp(problem.eigenvalues) != 0:
-        raise ValueError("problem must be isotropic: all eigenvalues equal")
-    x0 = vector("x0", x0, problem.dimension)
-    t = nonnegative_array("times", times, ndim=1)
-    gamma = nonnegative("learning_rate", learning_rate)
-    sigma = nonnegative("noise_scale", noise_scale)
-    lam, ridge = problem.eigenvalues[0], problem.ridge
-    a, limit = lam + ridge, problem.fixed_point
-    z0, bias = x0 - limit, problem.shrinkage * problem.truth
-    p = lam * (bias @ bias) + problem.label_variance
-    c = -2 * lam * (bias @ z0)
-
-    mu = -2 * gamma * a + gamma**2 * lam**2
-    flow = np.exp(-gamma * a * t)
-    with np.errstate(over="ignore", invalid="ignore"):
-        second = (
-            np.exp(mu * t) * (z0 @ z0)
-            + gamma**2 * (sigma**2 + lam * p) * t * relative_growth(mu * t)
-            + gamma**2 * lam * c * flow * t * relative_growth((mu + gamma * a) * t)
-        )
-    if not np.isfinite(second).all():
-        raise ValueError("learning_rate, times: the risk grows beyond floating point; lower them")
-    population = (lam * second + p + c * flow) / 2
-    square = second + 2 * (limit @ z0) * flow + limit @ limit
-    return population, population + ridge / 2 * square

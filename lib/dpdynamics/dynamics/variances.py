@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
 from dpdynamics.arguments import Array, nonnegative, vector
-from dpdynamics.problems import Constant, LeastSquares, Schedule, as_schedule
+from dpdynamics.problems import Constant, LeastSquares
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
 from .collocation import ChebyshevGrid
 

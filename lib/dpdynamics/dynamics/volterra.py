@@ -1,33 +1,26 @@
-r"""The Volterra equations of the expected risks, solved in the plain way.
+"""The Volterra equations of the expected risks, solved in the plain way.
 
-This is the route of the paper, with O(N^2) evaluations of a kernel that is a sum over eigenvalues.
-:func:`~dpdynamics.dynamics.risk_curve` reaches the same curve without quadrature; here the
-equations stand as printed so that the two can be compared.
+The route of the paper, with O(N^2) evaluations of a kernel that is a sum over eigenvalues.
+:func:`~dpdynamics.dynamics.risk_curve` reaches the same curve without quadrature.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import (
-    Array,
-    finite_array,
-    nonnegative,
-    nonnegative_array,
-    together,
-    vector,
-)
-from dpdynamics.problems import LeastSquares, Schedule, as_schedule
+from dpdynamics.arguments import Array, finite_array, nonnegative, nonnegative_array
+from dpdynamics.problems import LeastSquares
+from dpdynamics.problems.schedules import Schedule, as_schedule
 
 from .homogenized import gradient_flow
 
 
 def volterra_kernels(
     problem: LeastSquares,
-    schedule: Schedule | float,
+    schedule: Schedule,
     noise_scale: float,
-    t: ArrayLike,
-    s: ArrayLike,
-    hessian: ArrayLike,
+    t: Array,
+    s: Array,
+    hessian: Array,
 ) -> tuple[Array, Array]:
     r"""Evaluate the sampling kernel G(t, s; M) and the private kernel G'(t, s; M).
 
@@ -36,37 +29,9 @@ def volterra_kernels(
        G = \frac{\gamma^2(s)}d\,\mathrm{tr}(\Sigma M\Phi^2(t, s)),\qquad
        G' = \frac{\sigma^2\gamma^2(s)}{2d}\,\mathrm{tr}(M\Phi^2(t, s)).
 
-    Parameters
-    ----------
-    problem : LeastSquares
-    schedule : Schedule or float
-    noise_scale : float
-        :math:`\sigma` in [0, inf).
-    t, s : arrays
-        Times with 0 <= s <= t, broadcast against each other.
-    hessian : (d,) array
-        Diagonal of M: `problem.eigenvalues` for the population risk, `problem.curvature` for the
-        regularized risk.
-
-    Returns
-    -------
-    (G, G') : arrays of the broadcast shape
-
-    Raises
-    ------
-    ValueError
-        If a range is violated or some s exceeds its t.
-
-    References
-    ----------
-    Claim lin2025.thm4.2.
+    Times broadcast, 0 <= s <= t; `hessian` (d,) is the diagonal of M: `problem.eigenvalues` for
+    the population risk, `problem.curvature` for the regularized risk.
     """
-    schedule = as_schedule(schedule)
-    t, s = together(t=nonnegative_array("t", t), s=nonnegative_array("s", s))
-    if np.any(s > t):
-        raise ValueError("s must not exceed t")
-    hessian = vector("hessian", hessian, problem.dimension)
-    noise_scale = nonnegative("noise_scale", noise_scale)
     rates, index = np.unique(problem.curvature, return_inverse=True)
     trace = np.stack(
         [
@@ -80,34 +45,12 @@ def volterra_kernels(
     return scale * (squared_flow @ trace[0]), scale * (squared_flow @ trace[1])
 
 
-def solve_volterra(forcing: ArrayLike, kernel: ArrayLike, times: ArrayLike) -> Array:
+def solve_volterra(forcing: Array, kernel: Array, width: Array) -> Array:
     r"""Solve :math:`y(t) = f(t) + \int_0^tK(t, s)y(s)\,ds` by the trapezoidal rule.
 
-    Parameters
-    ----------
-    forcing : (N,) array
-        Values f at `times`.
-    kernel : (N, N) array
-        `kernel[n, j]` is K(t_n, t_j); only j <= n is used.
-    times : (N,) array
-        Increasing, starting at 0.
-
-    Returns
-    -------
-    (N,) array
-        y at `times`, with an error of second order in the mesh.
-
-    Raises
-    ------
-    ValueError
-        If a shape is violated, the times do not increase from 0, or the mesh is too coarse for the
-        implicit step (half a mesh width times the kernel reaches 1).
+    `forcing` (N,) holds f, `kernel[n, j]` is K(t_n, t_j), used for j <= n, `width` (N - 1,) the
+    widths of the mesh. ValueError if it is too coarse for the implicit step.
     """
-    times, width = _mesh(times)
-    forcing = vector("forcing", forcing, times.size)
-    kernel = finite_array("kernel", kernel, ndim=2)
-    if kernel.shape != (times.size, times.size):
-        raise ValueError(f"kernel must have shape {(times.size,) * 2}, got {kernel.shape}")
     # The trapezoidal weight of a node: both its half widths, but only the left one when it is last.
     inner = np.append(width, 0.0) / 2 + np.append(0.0, width) / 2
     last = np.append(0.0, width) / 2
@@ -117,7 +60,7 @@ def solve_volterra(forcing: ArrayLike, kernel: ArrayLike, times: ArrayLike) -> A
             "times must be finer: half a mesh width times the kernel must stay below 1"
         )
     y = np.empty_like(forcing)
-    for n in range(times.size):
+    for n in range(y.size):
         y[n] = (forcing[n] + kernel[n, :n] @ (inner[:n] * y[:n])) / implicit[n]
     return y
 
@@ -145,36 +88,31 @@ def risk_curve_volterra(
     Raises
     ------
     ValueError
-        As in `risk_curve` and `solve_volterra`.
+        As in `risk_curve`; or if half a mesh width times the kernel reaches 1.
 
     References
     ----------
     Claim lin2025.thm4.2.
     """
-    times, width = _mesh(times)
+    times = nonnegative_array("times", times, ndim=1)
+    width = np.diff(times)
+    if times.size == 0 or times[0] != 0 or np.any(width <= 0):
+        raise ValueError("times must increase from 0")
+    schedule, sigma = as_schedule(schedule), nonnegative("noise_scale", noise_scale)
     flow = gradient_flow(problem, x0, schedule, times)
     hessians = problem.eigenvalues, problem.curvature
     kernels = np.zeros((2, 2, times.size, times.size))
     for n, t in enumerate(times):
         for of_risk, hessian in zip(kernels, hessians, strict=True):
-            of_risk[:, n, : n + 1] = volterra_kernels(
-                problem, schedule, noise_scale, t, times[: n + 1], hessian
-            )
+            past = times[: n + 1]
+            of_risk[:, n, : n + 1] = volterra_kernels(problem, schedule, sigma, t, past, hessian)
     kernels = finite_array("schedule, noise_scale: the kernels", kernels)
     forcing = [problem.population_risk(flow), problem.regularized_risk(flow)]
     for of_risk, (_, private) in zip(forcing, kernels, strict=True):
         of_risk += _trapezoid(private, width)
     finite_array("x0, times, noise_scale: the risk without sampling noise", forcing)
-    population = solve_volterra(forcing[0], kernels[0, 0], times)
+    population = solve_volterra(forcing[0], kernels[0, 0], width)
     return population, forcing[1] + _trapezoid(kernels[1, 0] * population, width)
-
-
-def _mesh(times: ArrayLike) -> tuple[Array, Array]:
-    times = nonnegative_array("times", times, ndim=1)
-    width = np.diff(times)
-    if times.size == 0 or times[0] != 0 or np.any(width <= 0):
-        raise ValueError("times must increase from 0")
-    return times, width
 
 
 def _trapezoid(values: Array, width: Array) -> Array:

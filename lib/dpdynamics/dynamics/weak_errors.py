@@ -71,14 +71,11 @@ def weak_error(
         x (replicates, dim) to (replicates,) or (replicates, q).
     x0 : (dim,) array
     learning_rates : (L,) array
-        Each divides `horizon` into a whole number of steps.
+        Each divides `horizon`, T in the time of the equation, into a whole number of steps.
     horizon : float
-        T in the time of the equation, positive.
     rng : numpy.random.Generator
-    replicates : int
-        At least 2.
-    substeps : int
-        Even, at least 2.
+    replicates, substeps : int
+        At least 2; the substeps even.
     noise_dimension : int, optional
         Number m of Brownian motions; None: dim, and a diagonal diffusion.
     coupled : bool

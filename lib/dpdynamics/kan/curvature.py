@@ -15,15 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigvalsh
-from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import lambertw
 
 from ..arguments import Array, finite_array, fraction, nonnegative, one_of, plain, whole
 from .activations import activation as named_activation
-from .network import TwoLayerKAN, logistic_curvature, logistic_slope
+from .network import TwoLayerKAN, logistic_loss
 from .piecewise import largest_absolute, multiplied, restricted
-from .splines import spline_bounds
+from .splines import CubicSplines
 
 _BRANCH = -2 * float(lambertw(-math.exp(-0.5) / 2, -1).real)
 LOGISTIC_SELF_BOUND = 2 * (_BRANCH - 1) / _BRANCH**2
@@ -44,9 +42,17 @@ class SelfBounding(NamedTuple):
     gradient_factor_printed: float
 
 
+class Bounds(NamedTuple):
+    r"""Bounds of :math:`|c|`, :math:`\max_j|c_j|`, :math:`|\nabla f|` and :math:`\|\nabla^2f\|`."""
+
+    norm: float
+    largest: float
+    gradient: float
+    hessian: float
+
+
 class ComparatorFactors(NamedTuple):
-    r"""Factors of :math:`\theta\cot\theta\,L(W)\le\langle\nabla L(W), W-W^*\rangle
-    +\frac\theta{\sin\theta}L(W^*)`."""
+    """The two factors of `comparator_factors`."""
 
     descent: float | Array
     comparator: float | Array
@@ -74,45 +80,7 @@ class Suprema(NamedTuple):
         return self.feature_square * float(self.curvatures.max()) / math.sqrt(self.slopes.size)
 
 
-def coefficient_bounds(
-    width: int, splines: int, failure_probability: float, form: str = "sharp"
-) -> tuple[float, float]:
-    r"""Bound :math:`|c|` and :math:`\max_j|c_j|` for standard Gaussian coefficients.
-
-    Parameters
-    ----------
-    width, splines : int
-        m and p.
-    failure_probability : float
-        In (0, 1); both bounds hold together outside an event of this probability.
-    form : {"sharp", "printed"}
-        :math:`\sqrt{pm}+\sqrt{2\ln(2/\delta)}` and :math:`\sqrt p+\sqrt{2\ln(2m/\delta)}`; the
-        paper prints 4 and 2 in place of 1 and :math:`\sqrt2`.
-
-    Returns
-    -------
-    (float, float)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Claim wang2026.lemB.5; the sharp form is Gaussian concentration of a 1-Lipschitz function.
-    """
-    m, p = whole("width", width, minimum=1), whole("splines", splines, minimum=4)
-    delta = fraction("failure_probability", failure_probability)
-    sharp = one_of("form", form, ["sharp", "printed"]) == "sharp"
-    mean, tail = (1.0, math.sqrt(2)) if sharp else (4.0, 2.0)
-    return (
-        mean * math.sqrt(p * m) + tail * math.sqrt(math.log(2 / delta)),
-        mean * math.sqrt(p) + tail * math.sqrt(math.log(2 * m / delta)),
-    )
-
-
-def gradient_bound(
+def network_bounds(
     width: int,
     splines: int,
     failure_probability: float,
@@ -120,60 +88,48 @@ def gradient_bound(
     activation: str = "tanh",
     clamped: bool = False,
     form: str = "sharp",
-) -> float:
-    r"""Bound :math:`|\nabla f_W(x)|` for all W and x, with high probability over c.
+) -> Bounds:
+    r"""Bound coefficients, gradient and Hessian of f for all W and x, with high probability over c.
 
     Parameters
     ----------
     width, splines : int
         m and p.
     failure_probability : float
-        In (0, 1).
+        In (0, 1); all bounds hold together outside an event of this probability.
     activation, clamped
         As in `TwoLayerKAN`.
     form : {"sharp", "printed"}
-        The printed bound :math:`G_\delta` of equation (5) bounds every spline by itself; the sharp
-        one uses that the splines sum to one and that four are live.
-
-    Returns
-    -------
-    float
+        Of standard Gaussian coefficients: :math:`|c|\le\sqrt{pm}+\sqrt{2\ln(2/\delta)}` and
+        :math:`|c_j|\le\sqrt p+\sqrt{2\ln(2m/\delta)}`, by Gaussian concentration; the paper prints
+        4 and 2 in place of 1 and :math:`\sqrt2`. And the printed bounds of the derivatives bound
+        every spline by itself, while the sharp ones use that the splines sum to one and that four
+        are live.
 
     Notes
     -----
-    Claims wang2026.lemB.6, wang2026.eq5. Errors are those of `coefficient_bounds`.
+    Claims wang2026.lemB.5, wang2026.lemB.6; the printed gradient is :math:`G_\delta` of
+    wang2026.eq5.
     """
-    norm, _ = coefficient_bounds(width, splines, failure_probability, form)
-    sigma, b = named_activation(activation), spline_bounds(splines, clamped)
-    if form == "sharp":
-        features = math.sqrt(b.square * b.slope_square)
+    m, p = whole("width", width, minimum=1), whole("splines", splines, minimum=4)
+    delta = fraction("failure_probability", failure_probability)
+    sigma, b = named_activation(activation), CubicSplines(p, clamped).bounds
+    root = math.sqrt(p)
+    if one_of("form", form, ["sharp", "printed"]) == "sharp":
+        mean, tail, square = 1.0, math.sqrt(2), b.square
+        first, second = math.sqrt(b.slope_square), math.sqrt(b.curvature_square)
     else:
-        features = splines * b.value * b.slope
-    return sigma.slope * features * norm / math.sqrt(width)
-
-
-def hessian_bound(
-    width: int,
-    splines: int,
-    failure_probability: float,
-    *,
-    activation: str = "tanh",
-    clamped: bool = False,
-    form: str = "sharp",
-) -> float:
-    r"""Bound :math:`\|\nabla^2f_W(x)\|` for all W and x, with high probability over c.
-
-    Arguments, errors and source are those of `gradient_bound`.
-    """
-    _, largest = coefficient_bounds(width, splines, failure_probability, form)
-    sigma, b = named_activation(activation), spline_bounds(splines, clamped)
-    if form == "sharp":
-        first, second, square = math.sqrt(b.slope_square), math.sqrt(b.curvature_square), b.square
-    else:
-        root = math.sqrt(splines)
-        first, second, square = root * b.slope, root * b.curvature, splines * b.value**2
+        mean, tail, square = 4.0, 2.0, p * b.value**2
+        first, second = root * b.slope, root * b.curvature
+    norm = mean * math.sqrt(p * m) + tail * math.sqrt(math.log(2 / delta))
+    largest = mean * root + tail * math.sqrt(math.log(2 * m / delta))
     bend = sigma.curvature * first + sigma.slope**2 * second
-    return square * bend * largest / math.sqrt(width)
+    return Bounds(
+        norm,
+        largest,
+        sigma.slope * math.sqrt(square) * first * norm / math.sqrt(m),
+        square * bend * largest / math.sqrt(m),
+    )
 
 
 def suprema(kan: TwoLayerKAN, *, feature_square: float | None = None) -> Suprema:
@@ -190,18 +146,14 @@ def suprema(kan: TwoLayerKAN, *, feature_square: float | None = None) -> Suprema
         The largest :math:`|\varphi(x)|^2`, for instance of given data; by default the supremum over
         the cube :math:`[-1, 1]^d`.
 
-    Returns
-    -------
-    Suprema
-
     Examples
     --------
     >>> kan, weights = TwoLayerKAN.initial(4096, 3, 6, rng=np.random.default_rng(0))
-    >>> round(gradient_bound(4096, 6, 0.05, form="printed") / suprema(kan).gradient)
+    >>> round(network_bounds(4096, 6, 0.05, form="printed").gradient / suprema(kan).gradient)
     33
     """
     if feature_square is None:
-        square = spline_bounds(kan.splines, kan.clamped).square
+        square = kan.basis.bounds.square
     else:
         square = nonnegative("feature_square", feature_square)
     h, left = kan.basis.spacing, kan.basis.breakpoints[:-1]
@@ -223,14 +175,18 @@ def suprema(kan: TwoLayerKAN, *, feature_square: float | None = None) -> Suprema
     )
 
 
-def output_hessian_extremes(kan: TwoLayerKAN, weights: ArrayLike, features: Array) -> Array:
-    r"""Give the extreme eigenvalues of :math:`\nabla^2f_W(x_i)`.
+def hessian_extremes(
+    kan: TwoLayerKAN, weights: ArrayLike, features: Array, labels: ArrayLike | None = None
+) -> Array:
+    r"""Give the extreme eigenvalues of :math:`\nabla^2\ell(y_if_W(x_i))`, or of the output.
 
     Parameters
     ----------
     kan : TwoLayerKAN
     weights : (m, d, p) array
     features : (n, d p) array
+    labels : (n,) array, optional
+        -1 or 1; without them the eigenvalues are those of :math:`\nabla^2f_W(x_i)`.
 
     Returns
     -------
@@ -239,80 +195,23 @@ def output_hessian_extremes(kan: TwoLayerKAN, weights: ArrayLike, features: Arra
 
     Notes
     -----
-    Claim wang2026.lemB.6; O(m) for one example.
+    Claims wang2026.lemB.6 and wang2026.lemB.7; O(m) for one example, by the secular equation.
     """
-    curvatures = kan.factors(weights, features).curvatures.astype(np.float64)
-    scale = _squares(features) / math.sqrt(kan.width)
-    ends = np.stack([curvatures.min(axis=1), curvatures.max(axis=1)], axis=1)
-    return _with_zero(ends * scale[:, None])
-
-
-def loss_hessian_extremes(
-    kan: TwoLayerKAN, weights: ArrayLike, features: Array, labels: ArrayLike
-) -> Array:
-    r"""Give the extreme eigenvalues of :math:`\nabla^2\ell(y_if_W(x_i))`.
-
-    Parameters
-    ----------
-    kan : TwoLayerKAN
-    weights : (m, d, p) array
-    features : (n, d p) array
-    labels : (n,) array
-        -1 or 1.
-
-    Returns
-    -------
-    (n, 2) array
-        The smallest, at most 0, and the largest, at least 0.
-
-    Notes
-    -----
-    Claim wang2026.lemB.7; O(m) for one example, by the secular equation.
-    """
-    diagonal, vectors, rate = _loss_terms(kan, weights, features, labels)
-    return _with_zero(_updated_extremes(diagonal, vectors, rate) * _squares(features)[:, None])
-
-
-def mean_loss_hessian_extremes(
-    kan: TwoLayerKAN, weights: ArrayLike, features: Array, labels: ArrayLike
-) -> Array:
-    """Give the extreme eigenvalues of the Hessian of the mean loss, for few examples.
-
-    Arguments are those of `loss_hessian_extremes`. The matrix acts on the span of the features, of
-    dimension k = min(n, d p); it is dense up to the size m k = 512, beyond that Lanczos' method
-    applies it in O(m n k).
-
-    Returns
-    -------
-    (2,) array
-        The smallest and the largest.
-    """
-    diagonal, vectors, rate = _loss_terms(kan, weights, features, labels)
-    rows = np.asarray(features, dtype=np.float64)
-    coordinates = rows @ np.linalg.qr(rows.T).Q
-    (n, m), k = diagonal.shape, coordinates.shape[1]
-    if n == 0:
-        raise ValueError("features must have at least one row")
-
-    def applied(matrix: Array) -> Array:
-        along = matrix.reshape(-1, m, k) @ coordinates.T
-        pushed = along * diagonal.T
-        pushed += (vectors * rate[:, None]).T * np.einsum("nj,bjn->bn", vectors, along)[:, None]
-        return (pushed @ coordinates / n).reshape(matrix.shape)
-
-    size = m * k
-    if size <= 512:
-        ends = eigvalsh(applied(np.eye(size)))[[0, -1]]
+    values, slopes, curvatures = (
+        x.astype(np.float64, copy=False) for x in kan.factors(weights, features)
+    )
+    root = math.sqrt(kan.width)
+    if labels is None:
+        diagonal = curvatures / root
+        ends = np.stack([diagonal.min(axis=1), diagonal.max(axis=1)], axis=1)
     else:
-        operator = LinearOperator((size, size), matvec=applied, dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(size)
-        ends = np.array(
-            [
-                eigsh(operator, 1, which=w, v0=start, return_eigenvectors=False)[0]
-                for w in ("SA", "LA")
-            ]
-        )
-    return _with_zero(ends) if k < rows.shape[1] else ends
+        y = kan.checked_labels(labels, len(values)).astype(np.float64)
+        diagonal = curvatures * (y * logistic_loss(y * values, 1) / root)[:, None]
+        ends = _updated_extremes(diagonal, slopes / root, logistic_loss(y * values, 2))
+    rows = np.asarray(features, dtype=np.float64)
+    ends *= np.vecdot(rows, rows)[:, None]
+    # 0 is the eigenvalue of the directions orthogonal to the features
+    return np.stack([np.minimum(ends[:, 0], 0), np.maximum(ends[:, 1], 0)], axis=1)
 
 
 def self_bounding(gradient: float, hessian: float) -> SelfBounding:
@@ -381,28 +280,6 @@ def comparator_factors(angle: ArrayLike) -> ComparatorFactors:
         plain(np.where(theta > 0, safe / np.tan(safe), 1.0)),
         plain(np.where(theta > 0, safe / np.sin(safe), 1.0)),
     )
-
-
-def _squares(features: Array) -> Array:
-    rows = np.asarray(features, dtype=np.float64)
-    return np.vecdot(rows, rows)
-
-
-def _with_zero(ends: Array) -> Array:
-    """Add the eigenvalue 0 of the directions orthogonal to the features."""
-    return np.stack([np.minimum(ends[..., 0], 0), np.maximum(ends[..., 1], 0)], axis=-1)
-
-
-def _loss_terms(
-    kan: TwoLayerKAN, weights: ArrayLike, features: Array, labels: ArrayLike
-) -> tuple[Array, Array, Array]:
-    """Return the diagonal (n, m), the vectors (n, m) and the rates (n,) of the small matrices."""
-    values, slopes, curvatures = (
-        x.astype(np.float64, copy=False) for x in kan.factors(weights, features)
-    )
-    y = kan.checked_labels(labels, len(values)).astype(np.float64)
-    pull, root = y * logistic_slope(y * values), math.sqrt(kan.width)
-    return curvatures * (pull / root)[:, None], slopes / root, logistic_curvature(y * values)
 
 
 def _updated_extremes(diagonal: Array, vectors: Array, rate: Array) -> Array:

@@ -2,29 +2,24 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from ..accounting import (
-    calibrate_noise_multiplier,
-    correlated_noise_multiplier,
-    fixed_size_rdp,
-    fixed_size_rdp_lower,
+    CorrelatedPoisson,
+    FixedSize,
+    Poisson,
     gaussian_noise_multiplier,
-    independent_noise_multiplier,
-    rdp_to_epsilon,
     worst_sensitivity,
 )
+from ..accounting.correlated_matrices import independent_noise_multiplier
 from ..arguments import Array, finite_array, fraction, number, one_of, positive, whole
 from .network import TwoLayerKAN
 from .training import SAMPLINGS, Training
-
-_ORDERS = np.exp(np.linspace(np.log(1.05), np.log(512), 60))
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -62,27 +57,18 @@ def certified_noise(
 
     All iterates are released. The number n of records, and so B, is public.
 
-    Parameters
-    ----------
-    epsilon : float
-        Positive.
-    delta : float
-        In (0, 1).
-    sampling, batch_size, correlation
-        As in `Training`.
-    samples : int
-        n.
-    steps : int
-        Number of updates.
+    `samples` is n, `steps` the number of updates; `sampling`, `batch_size` and `correlation` are
+    those of `Training`.
 
     Returns
     -------
-    Guarantee
+    (noise_multiplier, accountant, relation)
+        Noise over clip norm, and who vouches for it under which neighbours.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, or the budget is met with hardly any noise.
+        If an argument is out of range, or the budget is met without noise.
     ArithmeticError
         If the accuracy is not reached.
 
@@ -101,67 +87,30 @@ def certified_noise(
     size = whole("batch_size", batch_size, 1)
     if size > samples:
         raise ValueError(f"batch_size must be at most samples = {samples}, got {batch_size}")
-    sampling = "full" if one_of("sampling", sampling, SAMPLINGS) and size == samples else sampling
-    if sampling == "full" and size < samples:
+    if one_of("sampling", sampling, SAMPLINGS) == "full" and size < samples:
         raise ValueError(f"batch_size must be {samples} for full batches, got {batch_size}")
+    sampling = "full" if size == samples else sampling
     zeroed = "zero-out: one record's contributions removed or added, the number of records public"
     if sampling == "full":
         mu = worst_sensitivity(correlation=correlation, steps=steps)
         noise = mu * float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
         return Guarantee(noise, "Gaussian mechanism, exact", zeroed)
+    budget, q = {"epsilon": epsilon, "delta": delta}, size / samples
     if sampling == "fixed":
         kept = float(independent_noise_multiplier(noise_multiplier=1.0, correlation=correlation))
-        noise = _fixed_size_noise(epsilon, delta, size, samples, steps) / kept
+        run = FixedSize(batch_size=size, samples=samples, steps=steps)
         accountant = "exact step without replacement, Renyi composition"
-        return Guarantee(noise, accountant, "replace: one record exchanged for another")
-    q = size / samples
-    if correlation == 0:
-        noise = calibrate_noise_multiplier(
-            epsilon=epsilon, delta=delta, sampling_probability=q, steps=steps
+        return Guarantee(
+            float(run.noise_for(**budget).upper) / kept,
+            accountant,
+            "replace: one record exchanged for another",
         )
+    if correlation == 0:
+        noise = Poisson(sampling_probability=q, steps=steps).noise_for(**budget)
         return Guarantee(noise, "Poisson subsampled Gaussian, exact profile", zeroed)
-    bracket = correlated_noise_multiplier(
-        epsilon=epsilon,
-        delta=delta,
-        correlation=correlation,
-        sampling_probability=q,
-        steps=steps,
-    )
-    noise = float(bracket.upper)
+    blocks = CorrelatedPoisson(correlation=correlation, sampling_probability=q, steps=steps)
+    noise = float(blocks.noise_for(**budget).upper)
     return Guarantee(noise, "Poisson subsampled correlated Gaussian, certified blocks", zeroed)
-
-
-def _fixed_size_noise(
-    epsilon: float, delta: float, batch_size: int, samples: int, steps: int
-) -> float:
-    """Solve with the attained divergence at all orders, then with its bound at the best ones."""
-    sizes = {"batch_size": batch_size, "samples": samples}
-
-    def spent(noise: float, rdp: Callable[..., float | Array], orders: Array) -> Array:
-        curve = steps * np.asarray(rdp(noise_multiplier=noise, orders=orders, **sizes))
-        pairs = zip(orders, curve, strict=True)
-        return np.array([rdp_to_epsilon(orders=[a], rdp=[r], delta=delta) for a, r in pairs])
-
-    def excess(log_noise: float) -> float:
-        return float(spent(np.exp(log_noise), fixed_size_rdp_lower, _ORDERS).min()) - epsilon
-
-    low = high = 0.0
-    while excess(low) <= 0 and low > -3.5:
-        low -= 0.5
-    while excess(high) > 0:
-        high += 0.5
-        if high > 50:  # the conversion at the largest order costs that much without any loss
-            raise ValueError(
-                f"epsilon is too small for orders up to {_ORDERS[-1]:g}, got {epsilon}"
-            )
-    if excess(low) <= 0:
-        raise ValueError("epsilon is too large to calibrate noise to")
-    noise = float(np.exp(brentq(excess, low, high, xtol=1e-4)))
-    best = int(np.argmin(spent(noise, fixed_size_rdp_lower, _ORDERS)))
-    orders = _ORDERS[max(best - 1, 0) : best + 2]
-    while spent(noise, fixed_size_rdp, orders).min() > epsilon:
-        noise *= 1.003
-    return noise
 
 
 class PrivateKANClassifier:
@@ -267,12 +216,8 @@ class PrivateKANClassifier:
     def fit(self, X: ArrayLike, y: ArrayLike) -> "PrivateKANClassifier":
         """Train on features (n, d) and labels (n,) of two kinds.
 
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are out of range, or no noise is certified.
-        ArithmeticError
-            If the accountant does not reach its accuracy.
+        ValueError if a parameter or the data are out of range, or no noise is certified;
+        ArithmeticError if the accountant does not reach its accuracy.
         """
         one_of("sampling", self.sampling, SAMPLINGS)
         for name in ("clip_norm", "step_size"):

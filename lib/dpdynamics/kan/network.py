@@ -26,20 +26,17 @@ from .splines import CubicSplines
 _BLOCK = 16384  # pre-activations at a time: the buffers stay in the cache
 
 
-def logistic_loss(margins: ArrayLike) -> Array:
-    r"""Evaluate :math:`\ell(z) = \ln(1 + e^{-z})`, without overflow."""
-    return np.logaddexp(0, -_reals("margins", margins))
+def logistic_loss(margins: ArrayLike, derivative: int = 0) -> Array:
+    r"""Evaluate :math:`\ell(z) = \ln(1 + e^{-z})` or its first or second derivative.
 
-
-def logistic_slope(margins: ArrayLike) -> Array:
-    r"""Evaluate :math:`\ell'(z) = -1/(1 + e^z)`."""
-    return -expit(-_reals("margins", margins))
-
-
-def logistic_curvature(margins: ArrayLike) -> Array:
-    r"""Evaluate :math:`\ell''(z) = 1/((1 + e^z)(1 + e^{-z}))`."""
+    They are :math:`-1/(1 + e^z)` and :math:`1/((1 + e^z)(1 + e^{-z}))`; nothing overflows.
+    """
     z = _reals("margins", margins)
-    return expit(z) * expit(-z)
+    if whole("derivative", derivative, minimum=0) > 2:
+        raise ValueError(f"derivative must be 0, 1 or 2, got {derivative}")
+    if derivative == 0:
+        return np.logaddexp(0, -z)
+    return -expit(-z) if derivative == 1 else expit(z) * expit(-z)
 
 
 class Factors(NamedTuple):
@@ -76,12 +73,6 @@ class TwoLayerKAN:
         Name of :math:`\sigma`.
     clamped : bool
         Kind of knots of both layers, see `CubicSplines`.
-
-    Raises
-    ------
-    ValueError
-        Here if a parameter is out of range; in the methods if weights, features or labels have a
-        wrong shape, are not finite, or labels are not -1 or 1.
 
     Notes
     -----
@@ -129,18 +120,9 @@ class TwoLayerKAN:
     ) -> tuple["TwoLayerKAN", Array]:
         r"""Draw :math:`W_0\sim N(0, I_{mdp})` and then :math:`c\sim N(0, I_{mp})`.
 
-        Parameters
-        ----------
-        width, dimension, splines : int
-            m, d and p.
-        rng : numpy.random.Generator
-        dtype : float64 or float32
-            Precision of the network and of the weights; the draws are the same.
-
-        Returns
-        -------
-        (TwoLayerKAN, (m, d, p) array)
-            The network and its initial weights.
+        Returns the network and its initial weights (m, d, p), both of the precision `dtype`
+        (float64 or float32; the draws are the same). `width`, `dimension` and `splines` are m, d
+        and p.
         """
         m, d = whole("width", width, minimum=1), whole("dimension", dimension, minimum=1)
         p = whole("splines", splines, minimum=4)
@@ -198,22 +180,9 @@ class TwoLayerKAN:
         )
 
     def features(self, inputs: ArrayLike) -> Array:
-        r"""Compute the rows :math:`\mathbf h(x_i)/\sqrt d`.
+        r"""Compute the rows :math:`\mathbf h(x_i)/\sqrt d` (n, d p) of inputs (n, d) in [-1, 1].
 
-        Parameters
-        ----------
-        inputs : (n, d) array
-            In [-1, 1].
-
-        Returns
-        -------
-        (n, d * p) array
-            Of squared length at most 1/2 (extended knots) or 1 (clamped).
-
-        Raises
-        ------
-        ValueError
-            If the shape is wrong or an input lies outside [-1, 1].
+        Their squared length is at most 1/2 (extended knots) or 1 (clamped).
         """
         x = last_axis("inputs", finite_array("inputs", inputs, ndim=2), self.dimension)
         rows = self.basis(x).reshape(len(x), self.shape[1] * self.shape[2]) / math.sqrt(x.shape[1])
@@ -267,7 +236,7 @@ class TwoLayerKAN:
 
         Returns
         -------
-        ClippedGradient
+        (total, norms, margins)
             :math:`\sum_ig_i\min(1, C/|g_i|)`, the norms :math:`|g_i|` and the margins.
         """
         if not number("clip_norm", clip_norm) > 0:
@@ -276,7 +245,7 @@ class TwoLayerKAN:
         y = self.checked_labels(labels, len(rows))
         values, slopes, _ = self._sweep(weights, rows)
         margins = y * values
-        pull = logistic_slope(margins) / (self.basis.spacing * math.sqrt(self.width))
+        pull = logistic_loss(margins, 1) / (self.basis.spacing * math.sqrt(self.width))
         squares = np.vecdot(slopes, slopes) * np.vecdot(rows, rows)
         norms = -pull * np.sqrt(squares)
         bound = float(clip_norm)

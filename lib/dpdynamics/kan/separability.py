@@ -1,9 +1,8 @@
 r"""Margin of the tangent features at the initialisation, with a certificate.
 
 The largest margin of unit vectors, :math:`\max_{|u|=1}\min_iy_i\langle\nabla f(x_i), u\rangle`, is
-the distance of the origin from the convex hull of the points :math:`y_i\nabla f(x_i)`. The nearest
-point of the hull is the solution of a nonnegative least squares problem; it bounds the margin from
-above by its length and, as a direction, from below. Only the n x n Gram matrix is needed.
+the distance of the origin from the convex hull of the points :math:`y_i\nabla f(x_i)`: a problem
+of nonnegative least squares in their n x n Gram matrix, which bounds the margin from both sides.
 """
 
 from typing import NamedTuple
@@ -24,10 +23,16 @@ class Margin(NamedTuple):
     dual: Array
 
 
+def _pulls(kan: TwoLayerKAN, weights: ArrayLike, features: Array) -> tuple[Array, Array]:
+    """Return slopes (n, m) and features (n, d p), whose products are the gradients of f."""
+    slopes = kan.factors(weights, features).slopes.astype(np.float64)
+    return slopes, np.asarray(features, dtype=np.float64)
+
+
 def ntk_gram(
     kan: TwoLayerKAN, weights: ArrayLike, features: Array, labels: ArrayLike | None = None
 ) -> Array:
-    r"""Compute the inner products :math:`\langle\nabla f(x_i), \nabla f(x_k)\rangle`.
+    r"""Compute the inner products :math:`\langle\nabla f(x_i), \nabla f(x_k)\rangle`, (n, n).
 
     Parameters
     ----------
@@ -36,14 +41,8 @@ def ntk_gram(
     features : (n, d p) array
     labels : (n,) array, optional
         -1 or 1; the products are then multiplied by :math:`y_iy_k`.
-
-    Returns
-    -------
-    (n, n) array
-        The entrywise product of two Gram matrices, of the features and of the slopes.
     """
-    slopes = kan.factors(weights, features).slopes.astype(np.float64)
-    rows = np.asarray(features, dtype=np.float64)
+    slopes, rows = _pulls(kan, weights, features)
     gram = (rows @ rows.T) * (slopes @ slopes.T) / kan.width
     if labels is None:
         return gram
@@ -62,15 +61,11 @@ def ntk_margin(gram: ArrayLike, *, tolerance: float = 1e-6) -> Margin:
         Largest relative distance of the two bounds. Above a margin of 0.01 of the lengths of the
         points they usually agree to 1e-12.
 
-    Returns
-    -------
-    Margin
-
     Raises
     ------
     ValueError
-        If the matrix is not square, not symmetric, has a diagonal that is not positive, or is
-        indefinite beyond rounding: no points have it as their Gram matrix.
+        If the matrix is not symmetric, has a diagonal that is not positive, or is indefinite
+        beyond rounding.
     ArithmeticError
         If the bounds do not meet: the margin is zero, or too small for double precision, whose
         error in it is about 1e-16 over the margin.
@@ -119,26 +114,13 @@ def ntk_margin(gram: ArrayLike, *, tolerance: float = 1e-6) -> Margin:
 def margin_direction(
     kan: TwoLayerKAN, weights: ArrayLike, features: Array, labels: ArrayLike, dual: ArrayLike
 ) -> Array:
-    r"""Give the unit vector of the largest margin.
+    r"""Give the unit vector u (m, d, p) of the largest margin.
 
-    Parameters
-    ----------
-    kan : TwoLayerKAN
-    weights : (m, d, p) array
-    features : (n, d p) array
-    labels : (n,) array
-        -1 or 1.
-    dual : (n,) array
-        Weights found by `ntk_margin`.
-
-    Returns
-    -------
-    (m, d, p) array
-        u, proportional to :math:`\sum_ia_iy_i\nabla f(x_i)`. Comparators are
-        :math:`W_0+\tau u`, claim wang2026.lemC.12.
+    It is proportional to :math:`\sum_ia_iy_i\nabla f(x_i)` with the weights a = `dual` (n,) that
+    `ntk_margin` found; the other arguments are those of `ntk_gram`. Comparators are
+    :math:`W_0+\tau u`, claim wang2026.lemC.12.
     """
-    slopes = kan.factors(weights, features).slopes.astype(np.float64)
-    rows = np.asarray(features, dtype=np.float64)
+    slopes, rows = _pulls(kan, weights, features)
     signed = vector("dual", dual, len(rows)) * kan.checked_labels(labels, len(rows))
     direction = (slopes * signed[:, None]).T @ rows
     length = np.linalg.norm(direction)

@@ -29,51 +29,6 @@ class SplineBounds(NamedTuple):
     curvature_square: float
 
 
-def spline_bounds(size: int, clamped: bool = False) -> SplineBounds:
-    r"""Give the suprema of the cubic B-splines; each of them is attained.
-
-    Parameters
-    ----------
-    size : int
-        Number p of splines, at least 4.
-    clamped : bool
-        Whether the ends of the interval are knots of multiplicity four.
-
-    Returns
-    -------
-    SplineBounds
-        :math:`\sup_{k,x}|b_k|, |b_k'|, |b_k''|` and
-        :math:`\sup_x|\mathbf h|^2, |\mathbf h'|^2, |\mathbf h''|^2`
-        with :math:`\mathbf h = (b_1, \dots, b_p)`.
-
-    Raises
-    ------
-    ValueError
-        If `size` is below 4.
-
-    Notes
-    -----
-    Claim wang2026.def3.2. Assumption 3.2 calls the first three constants; they are functions of
-    the knots.
-
-    Examples
-    --------
-    >>> spline_bounds(5)[:3] == (2 / 3, 2 / 3, 2.0)  # h = 1
-    True
-    """
-    p = whole("size", size, minimum=4)
-    if p > 1e50:
-        raise ValueError(f"size, the number of splines, must be at most 1e50, got {size}")
-    rate = (p - 3) / 2
-    if clamped:
-        ends = (12.0, 216.0) if p == 4 else (9.0, 126.0)
-        numbers = (1.0, 3.0, ends[0], 1.0, 18.0, ends[1])
-    else:
-        numbers = (2 / 3, 2 / 3, 2.0, 1 / 2, 13 / 16, 6.0)
-    scales = (1.0, rate, rate**2, 1.0, rate**2, rate**4)
-    return SplineBounds(*(a * b for a, b in zip(numbers, scales, strict=True)))
-
-
 @dataclass(frozen=True)
 class CubicSplines:
     """The p cubic B-splines on [-1, 1] with p - 3 equal cells.
@@ -91,6 +46,8 @@ class CubicSplines:
     >>> basis = CubicSplines(5)
     >>> basis([0.0]) * 6
     array([[0., 1., 4., 1., 0.]])
+    >>> basis.bounds[:3] == (2 / 3, 2 / 3, 2.0)  # h = 1
+    True
     """
 
     size: int
@@ -118,6 +75,25 @@ class CubicSplines:
     def knots(self) -> Array:
         """All p + 4 knots."""
         return -1 + self.spacing * self._steps()
+
+    @property
+    def bounds(self) -> SplineBounds:
+        r"""Suprema :math:`|b_k|, |b_k'|, |b_k''|, |\mathbf h|^2, |\mathbf h'|^2, |\mathbf h''|^2`.
+
+        They are taken over k and [-1, 1], each is attained, and
+        :math:`\mathbf h = (b_1, \dots, b_p)`. Claim wang2026.def3.2; Assumption 3.2 calls the first
+        three constants, but they are functions of the knots. ValueError beyond a `size` of 1e50.
+        """
+        if self.size > 1e50:
+            raise ValueError(f"size, the number of splines, must be at most 1e50, got {self.size}")
+        rate = self.cells / 2
+        if self.clamped:
+            ends = (12.0, 216.0) if self.size == 4 else (9.0, 126.0)
+            numbers = (1.0, 3.0, ends[0], 1.0, 18.0, ends[1])
+        else:
+            numbers = (2 / 3, 2 / 3, 2.0, 1 / 2, 13 / 16, 6.0)
+        scales = (1.0, rate, rate**2, 1.0, rate**2, rate**4)
+        return SplineBounds(*(a * b for a, b in zip(numbers, scales, strict=True)))
 
     def _steps(self) -> Array:
         """Return the knots in units of h, counted from -1."""
@@ -156,11 +132,6 @@ class CubicSplines:
         Returns
         -------
         array of shape (*points.shape, p)
-
-        Raises
-        ------
-        ValueError
-            If a point lies outside [-1, 1] or the derivative is not 0, 1, 2 or 3.
         """
         x = finite_array("points", points)
         if np.any(np.abs(x) > 1):
@@ -171,9 +142,8 @@ class CubicSplines:
         place = (x + 1) / self.spacing
         cell = np.minimum(place.astype(np.intp), self.cells - 1)
         powers = np.zeros((*x.shape, 4))
-        powers[..., order:] = np.vander((place - cell).ravel(), 4 - order, increasing=True).reshape(
-            *x.shape, 4 - order
-        )
+        v = np.vander((place - cell).ravel(), 4 - order, increasing=True)
+        powers[..., order:] = v.reshape(*x.shape, 4 - order)
         powers *= _FALLING[order] / self.spacing**order
         live = np.einsum("...q,...qs->...s", powers, self.tables[cell])
         values = np.zeros((*x.shape, self.size))
@@ -181,16 +151,9 @@ class CubicSplines:
         return values
 
     def compiled(self, coefficients: ArrayLike) -> Array:
-        r"""Write :math:`\sum_kc_kb_k` as a piecewise cubic.
+        r"""Write :math:`\sum_kc_kb_k`, coefficients (..., p), as a piecewise cubic.
 
-        Parameters
-        ----------
-        coefficients : (..., p) array
-
-        Returns
-        -------
-        (..., cells, 4) array
-            Coefficients of the powers 0 to 3 of v in every cell.
+        Returns the coefficients (..., cells, 4) of the powers 0 to 3 of v in every cell.
         """
         c = last_axis("coefficients", coefficients, self.size)
         return np.einsum("cqs,...cs->...cq", self.tables, sliding_window_view(c, 4, axis=-1))

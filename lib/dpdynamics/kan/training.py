@@ -15,26 +15,16 @@ A run is an ensemble of `groups`, which are independent, times `members`, which 
 noise and may differ in data, noise, correlation, clipping and radius.
 """
 
-import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from ..arguments import (
-    Array,
-    finite_array,
-    nonnegative_array,
-    one_of,
-    vector,
-    whole,
-)
+from ..arguments import Array, finite_array, integers, nonnegative_array, one_of, vector, whole
 from .network import TwoLayerKAN, logistic_loss
 
 SAMPLINGS = ("full", "fixed", "poisson")
@@ -42,7 +32,9 @@ Batches = list[NDArray[np.intp]]  # the records drawn, for each group
 
 
 class Training:
-    r"""A run of Algorithm 1, resumable, for an ensemble of shape (G, K): groups times members.
+    r"""A run of Algorithm 1 for an ensemble of shape (G, K): groups times members.
+
+    A pickled run goes on, to the bit, as if it had not been interrupted.
 
     Parameters
     ----------
@@ -82,11 +74,6 @@ class Training:
         :math:`Z_t`, common to the members of a group.
     index : int
         t.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
 
     Examples
     --------
@@ -209,7 +196,8 @@ class Training:
             self.weights = self._project(before - self.dtype.type(eta) * direction)
             self.index += 1
             if record is not None:
-                record(Step(self, batches, eta, before, previous, gradient))
+                now = self.weights, previous, self.noise
+                record(Step(self, self.index, batches, eta, before, *now, gradient))
         return self
 
     def outputs(self, features: ArrayLike) -> Array:
@@ -236,44 +224,6 @@ class Training:
     def gradient(self, weights: Array | None = None) -> Array:
         """Return the mean of all clipped gradients, (G, K, m, d, p)."""
         return self._mean_gradient(self.weights if weights is None else weights, None)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write all that `load` needs to a file of NumPy's format npz."""
-        states = [r.bit_generator.state for r in (self._batch_rng, self._noise_rng)]
-        with Path(path).open("wb") as file:
-            np.savez(
-                file,
-                weights=self.weights,
-                noise=self.noise,
-                start=self.start,
-                index=self.index,
-                generators=json.dumps(states),
-                settings=self._settings(),
-            )
-
-    def load(self, path: str | PathLike[str]) -> "Training":
-        """Go on from a saved run, to the bit as if it had not been interrupted; return the run.
-
-        The run must be made with the data and settings of the saved one (its generator and
-        initial weights are replaced); else ValueError.
-        """
-        with np.load(path) as saved:
-            if str(saved["settings"]) != self._settings():
-                raise ValueError("path holds a run with other data or settings")
-            self.weights, self.noise, self.start = saved["weights"], saved["noise"], saved["start"]
-            self.index = int(saved["index"])
-            states = json.loads(str(saved["generators"]))
-        for generator, state in zip((self._batch_rng, self._noise_rng), states, strict=True):
-            generator.bit_generator.state = state
-        return self
-
-    def _settings(self) -> str:
-        arrays = [self._features, self._labels, self._rows, self.network.coefficients]
-        arrays += [self.step_sizes, self.noise_scale, self.clip_norm, self.correlation, self.radius]
-        crc = crc32(self.network.activation.encode())
-        for array in arrays:
-            crc = crc32(np.ascontiguousarray(array).tobytes(), crc)
-        return f"{self.sampling} {self.batch_size} {self.weights.shape} {self.dtype.name} {crc}"
 
     def _draw(self) -> Batches | None:
         if self.sampling == "full":
@@ -302,13 +252,12 @@ class Training:
         distance = np.sqrt(np.sum(move**2, axis=(-3, -2, -1)))
         out = distance > self.radius
         if np.any(out):
-            shrink = (np.broadcast_to(self.radius, out.shape)[out] / distance[out])[
-                :, None, None, None
-            ]
-            weights[out] = self.start[out] + shrink.astype(self.dtype) * move[out]
+            shrink = np.broadcast_to(self.radius, out.shape)[out] / distance[out]
+            weights[out] = self.start[out] + _over_weights(shrink, self.dtype) * move[out]
         return weights
 
 
+@dataclass(frozen=True, eq=False)
 class Step:
     r"""Update t of a run, as `Training.advance` hands it to a record; shapes as in `Training`.
 
@@ -316,33 +265,32 @@ class Step:
     ----------
     index : int
         t, from 1 on.
+    batches : list of G integer arrays, or None
+        The records drawn by each group; None for full batches.
     step_size : float
         :math:`\eta_t`.
     before, after : arrays
         :math:`W_{t-1}`, :math:`W_t`.
-    noise, previous_noise : (G, 1, m, d, p) arrays
-        :math:`Z_t`, :math:`Z_{t-1}`.
-    noise_scale, correlation : (K,) arrays
-        :math:`\pm C\kappa/B` and :math:`\lambda`.
+    previous_noise, noise : (G, 1, m, d, p) arrays
+        :math:`Z_{t-1}`, :math:`Z_t`.
     batch_gradient : array
         :math:`v_t`.
-    batches : list of G integer arrays, or None
-        The records drawn by each group; None for full batches.
     """
 
-    def __init__(
-        self,
-        run: Training,
-        batches: Batches | None,
-        step_size: float,
-        before: Array,
-        previous_noise: Array,
-        batch_gradient: Array,
-    ) -> None:
-        self.run, self.batches, self.step_size, self.before = run, batches, step_size, before
-        self.previous_noise, self.batch_gradient = previous_noise, batch_gradient
-        self.index, self.after, self.noise = run.index, run.weights, run.noise
-        self.noise_scale, self.correlation = run.noise_scale, run.correlation
+    run: Training
+    index: int
+    batches: Batches | None
+    step_size: float
+    before: Array
+    after: Array
+    previous_noise: Array
+    noise: Array
+    batch_gradient: Array
+
+    @property
+    def noise_scale(self) -> Array:
+        r"""The numbers :math:`\pm C\kappa/B`, (K,)."""
+        return self.run.noise_scale
 
     @cached_property
     def gradient(self) -> Array:
@@ -395,7 +343,7 @@ class Recorder:
 
     def __init__(self, *names: str, every: int = 1) -> None:
         for name in names:
-            if not hasattr(Step, name) and name not in ("step_size", "before", "after", "noise"):
+            if not hasattr(Step, name) and name not in Step.__dataclass_fields__:
                 raise ValueError(f"names must be attributes of Step, got {name!r}")
         self.every = whole("every", every, 1)
         self.index: list[int] = []
@@ -428,8 +376,8 @@ def _with_replacements(
     x: Array, y: Array, indices: ArrayLike, features: ArrayLike, labels: ArrayLike
 ) -> tuple[Array, Array, NDArray[np.intp]]:
     """Append the new records; return each member's records in the longer arrays."""
-    where = finite_array("replacements[0]", indices, ndim=1)
-    if np.any(where != np.round(where)) or np.any(where < -1) or np.any(where >= len(x)):
+    where = integers("replacements[0]", indices)
+    if np.any((where < -1) | (where >= len(x))):
         raise ValueError(f"replacements[0] must be whole numbers in -1..{len(x) - 1}")
     count = len(where)
     new_x = finite_array("replacements[1]", features, ndim=2)
@@ -437,7 +385,6 @@ def _with_replacements(
         raise ValueError(f"replacements[1] must have shape {(count, x.shape[1])}")
     new_y = _signs_of("replacements[2]", vector("replacements[2]", labels, count))
     rows = np.tile(np.arange(len(x)), (count, 1))
-    for k, i in enumerate(where.astype(int)):
-        if i >= 0:
-            rows[k, i] = len(x) + k
+    (new,) = np.nonzero(where >= 0)
+    rows[new, where[new]] = len(x) + new
     return np.concatenate([x, new_x]), np.concatenate([y, new_y]), rows

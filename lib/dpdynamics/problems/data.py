@@ -4,70 +4,43 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import Array, finite_array, integers
+from ..arguments import Array
 
 
 @dataclass(frozen=True)
-class Regression:
-    """Records of a regression: features (n, d), labels (n,), and the d names of the features."""
-
-    features: Array
-    labels: Array
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Classification:
-    """Records of a classification, arrays read-only.
+class Records:
+    """Real data, arrays read-only.
 
     Attributes
     ----------
     features : array of shape (n, d)
-    labels : integer array of shape (n,)
-        The number of the class, from 0; of two classes made by :meth:`two_classes`, -1 and 1.
+    labels : array of shape (n,)
+        Numbers; of a classification the integers of the classes, from 0, or, of two classes made
+        by :meth:`two_classes`, -1 and 1.
     names : tuple of d str
         What the features are called.
     classes : tuple of str
         What the classes are called, in the order of their labels.
-
-    Raises
-    ------
-    ValueError
-        If the features are not finite, or the labels are not one integer for each record.
     """
 
     features: Array
-    labels: NDArray[np.int64]
+    labels: NDArray[Any]
     names: tuple[str, ...]
-    classes: tuple[str, ...]
+    classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        features = finite_array("features", self.features, ndim=2).copy()
-        labels = integers("labels", self.labels)
-        if labels.size != len(features):
-            raise ValueError(f"labels must be {len(features)} integers, got {labels.size}")
-        features.flags.writeable = labels.flags.writeable = False
-        object.__setattr__(self, "features", features)
-        object.__setattr__(self, "labels", labels)
+        self.features.flags.writeable = self.labels.flags.writeable = False
 
-    def two_classes(
-        self, first: int | Collection[int], second: int | Collection[int]
-    ) -> "Classification":
+    def two_classes(self, first: int | Collection[int], second: int | Collection[int]) -> "Records":
         """Return the records of two sides: those of `first` labelled -1, those of `second` 1.
 
-        Parameters
-        ----------
-        first, second : int or collection of int
-            The classes of a side; classes of neither side are left out.
-
-        Raises
-        ------
-        ValueError
-            If a side has no class, if a class is unknown, or on both sides.
+        A side is a class or a collection of classes; classes of neither side are left out.
+        ValueError if a side has no class, if a class is unknown, or on both sides.
 
         Examples
         --------
@@ -80,31 +53,30 @@ class Classification:
             sorted({side} if isinstance(side, int | np.integer) else set(side))
             for side in (first, second)
         ]
-        known = set(np.unique(self.labels).tolist())
+        known = np.unique(self.labels).tolist()
         for name, side in zip(("first", "second"), sides, strict=True):
-            if not side or not set(side) <= known:
-                raise ValueError(f"{name} must be among the labels {sorted(known)}, got {side}")
+            if not side or not set(side) <= set(known):
+                raise ValueError(f"{name} must be among the labels {known}, got {side}")
         if both := set(sides[0]) & set(sides[1]):
             raise ValueError(f"second must differ from first, both hold {sorted(both)}")
         sign = np.isin(self.labels, sides[1]).astype(np.int64) - np.isin(self.labels, sides[0])
         kept = sign != 0
-        order = sorted(known)
-        names = [" or ".join(self.classes[order.index(label)] for label in side) for side in sides]
-        return Classification(self.features[kept], sign[kept], self.names, tuple(names))
+        names = [" or ".join(self.classes[known.index(label)] for label in side) for side in sides]
+        return Records(self.features[kept], sign[kept], self.names, tuple(names))
 
 
-def _table(file: str) -> tuple[Array, tuple[str, ...]]:
-    """Return a bundled table, read-only, and the names of its columns."""
+def _table(file: str, classes: tuple[str, ...] = ()) -> Records:
+    """Read a bundled table, whose last column is the label."""
     with (files(__package__) / file).open(encoding="utf-8") as lines:
-        names = tuple(next(lines).strip().split(","))
+        names = next(lines).strip().split(",")
         table = np.loadtxt(lines, delimiter=",")
-    table.flags.writeable = False
-    return table, names
+    labels = table[:, -1].astype(np.int64 if classes else np.float64)
+    return Records(table[:, :-1], labels, tuple(names[:-1]), classes)
 
 
 @cache
-def diabetes() -> Regression:
-    """Load the diabetes data: 442 patients, ten features, raw units, arrays read-only.
+def diabetes() -> Records:
+    """Load the diabetes data: 442 patients, ten features, raw units.
 
     Age (years), sex (1 or 2), body mass index, blood pressure and six serum measurements; the
     label is a measure of the progression of the disease one year later (25 to 346).
@@ -119,13 +91,12 @@ def diabetes() -> Regression:
     >>> diabetes().features.shape
     (442, 10)
     """
-    table, names = _table("diabetes.csv")
-    return Regression(table[:, :-1], table[:, -1], names[:-1])
+    return _table("diabetes.csv")
 
 
 @cache
-def breast_cancer() -> Classification:
-    """Load the breast cancer data: 569 tumours, 30 features, raw units, arrays read-only.
+def breast_cancer() -> Records:
+    """Load the breast cancer data: 569 tumours, 30 features, raw units.
 
     Ten measurements of the nuclei of the cells (radius, texture, perimeter, area, ...):
     mean, standard error and "worst" (mean of the three largest). Label 0 is malignant (212
@@ -141,14 +112,12 @@ def breast_cancer() -> Classification:
     >>> breast_cancer().classes
     ('malignant', 'benign')
     """
-    table, names = _table("breast_cancer.csv")
-    labels = table[:, -1].astype(np.int64)
-    return Classification(table[:, :-1], labels, names[:-1], ("malignant", "benign"))
+    return _table("breast_cancer.csv", ("malignant", "benign"))
 
 
 @cache
-def digits() -> Classification:
-    """Load the digits: 1797 handwritten digits, 8 by 8 pixels from 0 to 16, arrays read-only.
+def digits() -> Records:
+    """Load the digits: 1797 handwritten digits, 8 by 8 pixels from 0 to 16.
 
     A pixel counts the ink in a block of 4 by 4; rows of the image one after the other. About half
     of the pixels are 0. The label is the digit.
@@ -166,4 +135,4 @@ def digits() -> Classification:
     with (files(__package__) / "digits.npz").open("rb") as stream, np.load(stream) as arrays:
         features, labels = arrays["features"].astype(np.float64), arrays["labels"].astype(np.int64)
     names = tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8))
-    return Classification(features, labels, names, tuple("0123456789"))
+    return Records(features, labels, names, tuple("0123456789"))

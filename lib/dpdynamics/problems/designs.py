@@ -33,9 +33,8 @@ class Design(Protocol):
 class UniformDesign:
     r"""Independent entries :math:`a_j\sim U(0, 1/\sqrt d)`, the design of lin2025, Section 5.
 
-    The second moment is :math:`\frac1{12d}I + \frac14uu^\top` with :math:`u = 1/\sqrt d` the unit
-    vector along the ones. A Householder reflection takes u to the first coordinate vector, so that
-    the eigenbasis costs O(d) per vector.
+    The second moment is :math:`\frac1{12d}I + \frac14uu^\top` with :math:`u` the unit vector along
+    the ones; a Householder reflection takes it to the first coordinate vector.
     """
 
     dimension: int
@@ -67,7 +66,9 @@ class UniformDesign:
 
 
 @dataclass(frozen=True, eq=False)
-class _DiagonalDesign:
+class GaussianDesign:
+    r"""Gaussian features :math:`a\sim N(0, \mathrm{diag}(\lambda))`, `eigenvalues` (d,) >= 0."""
+
     eigenvalues: Array
 
     def __post_init__(self) -> None:
@@ -75,24 +76,11 @@ class _DiagonalDesign:
             self, "eigenvalues", nonnegative_array("eigenvalues", self.eigenvalues, ndim=1)
         )
 
-
-class GaussianDesign(_DiagonalDesign):
-    r"""Gaussian features :math:`a\sim N(0, \mathrm{diag}(\lambda))`, `eigenvalues` (d,) >= 0."""
-
     def sample(self, rng: np.random.Generator, size: Size) -> Array:
         """Draw features (*size, d)."""
         features = rng.standard_normal((*_shape(size), self.eigenvalues.size))
         features *= np.sqrt(self.eigenvalues)
         return features
-
-
-class RademacherDesign(_DiagonalDesign):
-    r"""Features :math:`a_i=\pm\sqrt{\lambda_i}` with independent fair signs: bounded, |a| fixed."""
-
-    def sample(self, rng: np.random.Generator, size: Size) -> Array:
-        """Draw features (*size, d)."""
-        signs = rng.integers(0, 2, (*_shape(size), self.eigenvalues.size), dtype=np.int8)
-        return np.where(signs, 1.0, -1.0) * np.sqrt(self.eigenvalues)
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,6 @@ class LeastSquares:
     ridge : float
         :math:`\delta`, in [0, inf).
 
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
     References
     ----------
     Claims lin2025.alg1 and lin2025.eq1.
@@ -102,19 +97,8 @@ class LeastSquares:
 class QuadraticStatistic:
     r"""The function :math:`q(x) = \frac12x^\top Tx + u^\top x + c` (claim lin2025.def2).
 
-    Parameters
-    ----------
-    matrix : (d, d) array
-        Symmetric Hessian T.
-    vector : (d,) array
-        Gradient u at the origin.
-    constant : float
-        Value c at the origin.
-
-    Raises
-    ------
-    ValueError
-        If `matrix` is not square and symmetric, or a shape differs.
+    `matrix` (d, d) is the Hessian T, square and symmetric, `vector` (d,) the gradient u at the
+    origin, and `constant` the value c there.
     """
 
     matrix: Array

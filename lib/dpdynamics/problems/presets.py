@@ -31,11 +31,6 @@ class Setting:
         Number n >= 1 of records, each used once.
     noise_scale : float
         :math:`\sigma\ge0`: each gradient receives :math:`\sigma Z_k`, :math:`Z_k\sim N(0, I)`.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated or the problem does not belong to the laws.
     """
 
     problem: LeastSquares
@@ -98,15 +93,6 @@ def literal_preset(
     noise_scale : float
         :math:`\sigma`; the paper has 1, 1.25 and 1.5.
 
-    Returns
-    -------
-    Setting
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
-
     References
     ----------
     Claim lin2025.fig2a.
@@ -147,15 +133,6 @@ def theory_preset(
     label_scale, noise_scale, learning_rate : float
         Standard deviation of the label noise, :math:`\sigma` and :math:`\gamma`, each in
         [0, inf).
-
-    Returns
-    -------
-    Setting
-
-    Raises
-    ------
-    ValueError
-        If a range is violated.
     """
     design = GaussianDesign(np.linspace(0.2, 1.5, whole("dimension", dimension, minimum=1)))
     label_noise = GaussianLabelNoise(

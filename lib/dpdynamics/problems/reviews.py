@@ -5,23 +5,23 @@ take the place of the synthetic `movie_reviews` and `stack_overflow`: a column p
 column for the bias, and rows of ones or of Euclidean norm 1.
 """
 
-import itertools
 import os
 import pickle
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, hstack, load_npz
+from scipy.sparse import csr_array, load_npz
 
 from ..arguments import one_of, whole
-from .text import ROWS, TextData
+from .text import ROWS, TextData, indicators
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PARTS = ("train", "test")
@@ -85,7 +85,7 @@ def load_reviews(
     FileNotFoundError
         If the path, or a part of the folder, is not there; says how to get it.
     ValueError
-        If a file is malformed, or an argument outside its range.
+        If a file is malformed.
 
     References
     ----------
@@ -95,10 +95,9 @@ def load_reviews(
     index_from = whole("index_from", index_from, 0)
     place = _place(path, "DPDYNAMICS_IMDB", REVIEWS)
     if place.is_dir():
-        columns, labels = _read_folder(place, vocabulary)
+        features, labels = _read_folder(place, vocabulary)
     else:
-        columns, labels = _read_keras(place, vocabulary, index_from)
-    features = [_pattern(documents, vocabulary) for documents in columns]
+        features, labels = _read_keras(place, vocabulary, index_from)
     return _finish(features, labels, 2, rows, "movie reviews (IMDB)")
 
 
@@ -131,7 +130,7 @@ def load_posts(
     FileNotFoundError
         If the path or a file is not there.
     ValueError
-        If a file is malformed, or `rows` is not one of the two.
+        If a file is malformed.
     """
     rows = one_of("rows", rows, ROWS)
     folder = _place(path, "DPDYNAMICS_STACKOVERFLOW", POSTS)
@@ -166,29 +165,25 @@ def _finish(
     for part, read, label in zip(PARTS, features, labels, strict=True):
         read.sum_duplicates()
         read.eliminate_zeros()
-        both = hstack([read, csr_array(np.ones((read.shape[0], 1)))], format="csr")
-        entries = np.diff(both.indptr)
-        values = 1 / np.sqrt(entries) if rows == "unit" else np.ones(len(entries))
-        ones = csr_array((np.repeat(values, entries), both.indices, both.indptr), shape=both.shape)
-        description = f"Real: {name}, {part} part, {both.shape[1] - 1} words and a bias, {rows}."
+        words = read.shape[1]
+        columns = np.insert(read.indices, read.indptr[1:], words)
+        ones = indicators(np.diff(read.indptr) + 1, columns, words + 1, rows)
+        description = f"Real: {name}, {part} part, {words} words and a bias, {rows}."
         parts.append(TextData(ones, label, classes, f"{name}, {rows} rows", description, False))
     return parts[0], parts[1]
 
 
-def _pattern(documents: Sequence[Indices], width: int) -> Any:
-    """Return the matrix with a one for every column that occurs in a document."""
+def _pattern(documents: Iterable[Indices], width: int) -> Any:
+    """Return the matrix with a one for every column in 0..width-1 that occurs in a document."""
     kept = [np.unique(columns[(columns >= 0) & (columns < width)]) for columns in documents]
-    start = np.cumsum([0, *map(len, kept)])
-    return csr_array((np.ones(start[-1]), np.concatenate(kept), start), shape=(len(kept), width))
+    return indicators(np.array([*map(len, kept)]), np.concatenate(kept), width, "multi-hot")
 
 
-def _read_folder(place: Path, vocabulary: int) -> tuple[list[list[Indices]], list[Indices]]:
+def _read_folder(place: Path, vocabulary: int) -> tuple[list[Any], list[Indices]]:
     root = place if (place / "train").is_dir() else place / "aclImdb"
-    numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)  # in order of sight
-    documents, labels, known = [], [], 0
+    texts: dict[str, list[Path]] = {part: [] for part in PARTS}
+    labels: dict[str, list[int]] = {part: [] for part in PARTS}
     for part in PARTS:
-        texts: list[Indices] = []
-        classes: list[int] = []
         for label, side in enumerate(("neg", "pos")):
             folder = root / part / side
             if not folder.is_dir():
@@ -196,17 +191,19 @@ def _read_folder(place: Path, vocabulary: int) -> tuple[list[list[Indices]], lis
             files = sorted(folder.glob("*.txt"))
             if not files:
                 raise ValueError(f"{folder} must hold reviews, *.txt, and holds none")
-            texts += [np.array([numbers[w] for w in _words(f)], dtype=np.int64) for f in files]
-            classes += [label] * len(files)
-        documents.append(texts)
-        labels.append(np.array(classes))
-        known = known or len(numbers)
-    counts = np.bincount(np.concatenate(documents[0]), minlength=known).tolist()
-    words = list(numbers)
-    order = sorted(range(known), key=lambda number: (-counts[number], words[number]))
+            texts[part] += files
+            labels[part] += [label] * len(files)
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)  # in order of sight
+    parts = [
+        [np.array([numbers[word] for word in _words(file)], dtype=np.int64) for file in files]
+        for files in texts.values()
+    ]
+    words, counts = list(numbers), np.bincount(np.concatenate(parts[0])).tolist()
+    order = sorted(range(len(counts)), key=lambda number: (-counts[number], words[number]))
     column = np.full(len(words), -1)
-    column[order[:vocabulary]] = np.arange(min(known, vocabulary))
-    return [[column[text] for text in texts] for texts in documents], labels
+    column[order[:vocabulary]] = np.arange(min(len(order), vocabulary))
+    features = [_pattern((column[text] for text in part), vocabulary) for part in parts]
+    return features, [np.array(part) for part in labels.values()]
 
 
 def _words(file: Path) -> list[str]:
@@ -217,12 +214,10 @@ def _words(file: Path) -> list[str]:
     return WORD.findall(re.sub(r"<br\s*/?>", " ", text).lower())
 
 
-def _read_keras(
-    file: Path, vocabulary: int, index_from: int
-) -> tuple[list[list[Indices]], list[Indices]]:
+def _read_keras(file: Path, vocabulary: int, index_from: int) -> tuple[list[Any], list[Indices]]:
     if not zipfile.is_zipfile(file):
         raise ValueError(f"{file} must be a folder or an .npz file. {REVIEWS}")
-    documents, labels = [], []
+    features, labels = [], []
     with zipfile.ZipFile(file) as archive:
         for part in PARTS:
             texts = [_integers(file, text) for text in _member(archive, f"x_{part}")]
@@ -234,9 +229,9 @@ def _read_keras(
             lowest = min((int(text.min()) for text in texts if len(text)), default=1)
             if lowest < (0 if index_from else 1):
                 raise ValueError(f"{file} must hold ranks of words, from 1, in x_{part}")
-            documents.append([text - index_from - 1 for text in texts])
+            features.append(_pattern((text - index_from - 1 for text in texts), vocabulary))
             labels.append(label)
-    return documents, labels
+    return features, labels
 
 
 def _integers(file: Path, values: ArrayLike) -> Indices:

@@ -19,24 +19,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..arguments import (
-    LARGEST,
     SMALLEST,
     Array,
-    finite_array,
     fraction,
     integers,
     nonnegative,
-    nonnegative_array,
     one_of,
     positive,
     text,
-    vector,
     whole,
 )
 
 ROWS = ("multi-hot", "unit")
-_LONGEST = 20  # logarithm of the number of words of a document that is drawn at most
-_STEEPEST = 600  # log-odds whose exponentials and their sums neither overflow nor vanish
+_STRONGEST = 60  # standard deviation of log-odds, ten of which neither overflow nor vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +50,6 @@ class TextData:
         For tables and captions.
     synthetic : bool
         Whether the documents were drawn from a law and not written by people.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
     """
 
     features: Any
@@ -117,45 +107,36 @@ class TextData:
             description=f"{self.description} Labels permuted: they say nothing about the rows.",
         )
 
-    def describe(self) -> dict[str, float | str | bool]:
-        """Return the facts of a table: sizes, entries a row, row norms, largest class."""
-        entries = np.diff(self.features.indptr)
-        return {
-            "name": self.name,
-            "synthetic": self.synthetic,
-            "documents": self.size,
-            "columns": self.dimension,
-            "classes": self.classes,
-            "mean_entries": float(entries.mean()),
-            "median_entries": float(np.median(entries)),
-            "mean_row_norm": float(self.row_norms.mean()),
-            "largest_class": float(np.bincount(self.labels).max() / self.size),
-        }
+
+def indicators(
+    entries: NDArray[np.int64], columns: NDArray[np.int64], width: int, rows: str
+) -> csr_array:
+    """Return rows of ones in sorted columns, or the same divided by their Euclidean norm.
+
+    `entries` (n,) are the numbers of entries of the rows, `columns` their columns.
+    """
+    values = 1 / np.sqrt(entries) if rows == "unit" else np.ones(len(entries))
+    start = np.concatenate([[0], np.cumsum(entries)])
+    data = np.repeat(values.astype(np.float32), entries)
+    return csr_array((data, columns, start), shape=(len(entries), width))
 
 
 @dataclass(frozen=True, eq=False)
-class BagOfWordsLaw:
+class Law:
     r"""The law of a labelled document.
 
     Parameters
     ----------
     word_probabilities : (V,) array
-        :math:`p_r`, nonnegative; scaled to sum to 1.
+        :math:`p_r`, up to a factor.
     log_odds : (classes, V) array
-        :math:`a_{cr}`: words of class c have probabilities proportional to
-        :math:`p_re^{a_{cr}}`.
+        :math:`a_{cr}`.
     class_probabilities : (classes,) array
-        Nonnegative; scaled to sum to 1.
     log_length_mean, log_length_sd : float
         The number of words is the integer part of :math:`e^{\mu+\tau N(0,1)}`, at least
         `minimum_length`.
     minimum_length : int
     name : str
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
     """
 
     word_probabilities: Array
@@ -166,51 +147,12 @@ class BagOfWordsLaw:
     minimum_length: int
     name: str
 
-    def __post_init__(self) -> None:
-        odds = finite_array("log_odds", self.log_odds, ndim=2)
-        whole("classes", odds.shape[0], minimum=2)
-        for axis, field in enumerate(("class_probabilities", "word_probabilities")):
-            weights = vector(
-                field, nonnegative_array(field, getattr(self, field)), odds.shape[axis]
-            )
-            object.__setattr__(self, field, weights / positive(f"sum of {field}", weights.sum()))
-        top = odds.max(axis=1, where=self.word_probabilities > 0, initial=-LARGEST)
-        if np.any(np.abs(top) > _STEEPEST):
-            raise ValueError(
-                f"log_odds must have a largest entry in every class, within {_STEEPEST} of 0"
-            )
-        object.__setattr__(self, "log_odds", odds)
-        text("name", self.name)
-        finite_array("log_length_mean", self.log_length_mean, ndim=0)
-        nonnegative("log_length_sd", self.log_length_sd)
-        whole("minimum_length", self.minimum_length, minimum=1)
-
     def sample(self, rng: np.random.Generator, size: int, *, rows: str = "multi-hot") -> TextData:
-        """Draw documents; training and test data are two samples of one law.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        size : int
-            Number of documents.
-        rows : {"multi-hot", "unit"}
-            Ones for the words that occur and for the bias, or the same divided by the Euclidean
-            norm of the row.
-
-        Raises
-        ------
-        ValueError
-            If `size` is below 1, or `rows` is not one of the two.
-        """
+        """Draw `size` documents, with rows of ones or, if `rows` is "unit", of norm 1."""
         size, rows = whole("size", size, minimum=1), one_of("rows", rows, ROWS)
         classes, words = self.log_odds.shape
         labels = rng.choice(classes, size, p=self.class_probabilities)
         logarithms = self.log_length_mean + self.log_length_sd * rng.standard_normal(size)
-        if logarithms.max() > _LONGEST:
-            raise ValueError(
-                "log_length_mean and log_length_sd must give documents of at most "
-                f"e^{_LONGEST} words, got e^{logarithms.max():.3g}"
-            )
         lengths = np.maximum(np.exp(logarithms).astype(np.int64), self.minimum_length)
         occurring = [np.arange(size) * (words + 1) + words]  # the bias, as one more word
         for label in np.unique(labels):
@@ -222,17 +164,19 @@ class BagOfWordsLaw:
             occurring.append(place + drawn)
         keys = np.sort(np.concatenate(occurring))
         row, column = np.divmod(keys[np.diff(keys, prepend=-1) > 0], words + 1)
-        entries = np.bincount(row)
-        values = 1 / np.sqrt(entries) if rows == "unit" else np.ones(size)
-        start = np.concatenate([[0], np.cumsum(entries)])
-        features = csr_array(
-            (values[row].astype(np.float32), column, start), shape=(size, words + 1)
-        )
         description = (
             f"Synthetic: {size} documents of {classes} classes, {words} Zipf-Mandelbrot words and "
             f"a bias, {rows} rows, drawn from a law that is fitted to no corpus."
         )
+        features = indicators(np.bincount(row), column, words + 1, rows)
         return TextData(features, labels, classes, f"{self.name}, {rows} rows", description, True)
+
+    def samples(
+        self, rng: np.random.Generator, sizes: tuple[int, int], rows: str
+    ) -> tuple[TextData, TextData]:
+        """Draw training data and test data."""
+        train, test = (self.sample(rng, size, rows=rows) for size in sizes)
+        return train, test
 
 
 def _zipf_mandelbrot(vocabulary: int, exponent: float, shift: float) -> Array:
@@ -243,10 +187,10 @@ def _zipf_mandelbrot(vocabulary: int, exponent: float, shift: float) -> Array:
             f"exponent and shift must leave every word a weight of {SMALLEST:g} or more, "
             f"got {exponent} and {shift}"
         )
-    return np.asarray(law)
+    return np.asarray(law / law.sum())
 
 
-def movie_review_law(
+def review_law(
     rng: np.random.Generator,
     *,
     vocabulary: int = 10_000,
@@ -254,43 +198,19 @@ def movie_review_law(
     shift: float = 2.7,
     informative: float = 0.1,
     strength: float = 0.5,
-) -> BagOfWordsLaw:
-    r"""Draw a law of two balanced classes, about 130 distinct words a document.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Draws the log-odds; the documents have their own draws in `BagOfWordsLaw.sample`.
-    vocabulary, exponent, shift
-        V, :math:`\alpha` and s of the Zipf-Mandelbrot law.
-    informative : float
-        Probability in (0, 1) that a word has log-odds :math:`\pm\,`\ `strength` :math:`N(0,1)`,
-        plus in class 1 and minus in class 0; the other words have none.
-    strength : float
-        Nonnegative.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> law = movie_review_law(np.random.default_rng(0), vocabulary=500)
-    >>> law.sample(np.random.default_rng(1), 100).features.shape
-    (100, 501)
-    """
+) -> Law:
+    """Draw the log-odds of `movie_reviews`."""
     probabilities = _zipf_mandelbrot(vocabulary, exponent, shift)
-    if nonnegative("strength", strength) > _STEEPEST / 10:  # ten standard deviations
-        raise ValueError(f"strength must be at most {_STEEPEST / 10:g}, got {strength}")
+    if nonnegative("strength", strength) > _STRONGEST:
+        raise ValueError(f"strength must be at most {_STRONGEST}, got {strength}")
     odds = strength * rng.standard_normal(vocabulary)
     odds *= rng.random(vocabulary) < fraction("informative", informative)
-    return BagOfWordsLaw(
-        probabilities, np.stack([-odds, odds]), np.ones(2), 5.1, 0.6, 10, "synthetic reviews"
+    return Law(
+        probabilities, np.stack([-odds, odds]), np.ones(2) / 2, 5.1, 0.6, 10, "synthetic reviews"
     )
 
 
-def stack_overflow_law(
+def question_law(
     rng: np.random.Generator,
     *,
     vocabulary: int = 10_000,
@@ -299,27 +219,9 @@ def stack_overflow_law(
     shift: float = 2.7,
     keywords: int = 20,
     keyword_share: float = 0.15,
-) -> BagOfWordsLaw:
-    """Draw a law of many classes, about 20 distinct words a document.
-
-    A class has `keywords` words of its own, chosen at random, which make up `keyword_share` of the
-    words of its documents; the classes have Zipf-Mandelbrot probabilities.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Draws the keywords.
-    vocabulary, classes, exponent, shift, keywords : numbers
-    keyword_share : float
-        In (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
+) -> Law:
+    """Draw the keywords of `stack_overflow`."""
     p = _zipf_mandelbrot(vocabulary, exponent, shift)
-    p /= p.sum()
     share, keywords = fraction("keyword_share", keyword_share), whole("keywords", keywords, 1)
     if keywords >= vocabulary:
         raise ValueError(f"keywords must be fewer than vocabulary = {vocabulary}, got {keywords}")
@@ -329,7 +231,7 @@ def stack_overflow_law(
         mass = p[own].sum()
         row[own] = np.log(share / (1 - share) * (1 - mass) / mass)
     tags = _zipf_mandelbrot(classes, exponent, shift)
-    return BagOfWordsLaw(p, odds, tags, 3.0, 0.5, 3, "synthetic tagged questions")
+    return Law(p, odds, tags, 3.0, 0.5, 3, "synthetic tagged questions")
 
 
 def movie_reviews(
@@ -340,14 +242,36 @@ def movie_reviews(
     rows: str = "multi-hot",
     **law: Any,
 ) -> tuple[TextData, TextData]:
-    """Draw a law of reviews, training data and test data from it.
+    r"""Draw a law of two balanced classes, and training data and test data from it.
 
-    The keywords `law` are those of `movie_review_law`, the other arguments and the errors those of
-    `BagOfWordsLaw.sample`. The sizes are those of IMDB (anon2025, Appendix C).
+    A document has about 130 distinct words. The sizes are those of IMDB (anon2025, Appendix C).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws the law and then the documents.
+    train_size, test_size : int
+        Numbers of documents.
+    rows : {"multi-hot", "unit"}
+        Ones for the words that occur and for the bias, or the same divided by the Euclidean
+        norm of the row.
+    vocabulary, exponent, shift
+        V = 10,000, :math:`\alpha` = 1.1 and s = 2.7 of the Zipf-Mandelbrot law.
+    informative : float
+        Probability in (0, 1), 0.1 by default, that a word has log-odds
+        :math:`\pm\,`\ `strength` :math:`N(0,1)`, plus in class 1 and minus in class 0; the other
+        words have none.
+    strength : float
+        Nonnegative, 0.5 by default.
+
+    Examples
+    --------
+    >>> train, test = movie_reviews(np.random.default_rng(0), train_size=100, vocabulary=500)
+    >>> train.features.shape
+    (100, 501)
     """
     sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
-    drawn = movie_review_law(rng, **law)
-    return drawn.sample(rng, sizes[0], rows=rows), drawn.sample(rng, sizes[1], rows=rows)
+    return review_law(rng, **law).samples(rng, sizes, rows)
 
 
 def stack_overflow(
@@ -358,11 +282,12 @@ def stack_overflow(
     rows: str = "multi-hot",
     **law: Any,
 ) -> tuple[TextData, TextData]:
-    """Draw a law of tagged questions, training data and test data from it.
+    """Draw a law of 500 `classes`, and training data and test data from it.
 
-    The keywords `law` are those of `stack_overflow_law`, the other arguments and the errors those
-    of `BagOfWordsLaw.sample`. The sizes are those of StackOverflow (anon2025, Appendix C).
+    A document has about 20 distinct words. A class has `keywords` = 20 words of its own, chosen at
+    random, which make up `keyword_share` = 0.15 of the words of its documents; the classes have
+    Zipf-Mandelbrot probabilities. The other arguments are those of `movie_reviews`, without
+    `informative` and `strength`. The sizes are those of StackOverflow (anon2025, Appendix C).
     """
     sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
-    drawn = stack_overflow_law(rng, **law)
-    return drawn.sample(rng, sizes[0], rows=rows), drawn.sample(rng, sizes[1], rows=rows)
+    return question_law(rng, **law).samples(rng, sizes, rows)

@@ -9,23 +9,11 @@ SAMPLINGS = ("shuffle", "fixed", "poisson")
 
 
 class Batches:
-    """Draw one batch of indices after the other; pickling keeps the place.
+    """Draw one batch of indices of n records after the other; pickling keeps the place.
 
-    Parameters
-    ----------
-    size : int
-        Number n of records.
-    batch_size : int
-        B, at most n; for "poisson" the expected one, by which sums are to be divided.
-    sampling : {"shuffle", "fixed", "poisson"}
-        A fresh permutation every epoch, cut into batches, the incomplete one dropped; B records
-        without replacement, anew at each step; every record independently with probability B / n.
-    rng : numpy.random.Generator
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    "shuffle": a fresh permutation every epoch, cut into batches, the incomplete one dropped;
+    "fixed": B records without replacement, anew at each step; "poisson": every record independently
+    with probability B / n, so that sums are to be divided by the expected size B.
     """
 
     def __init__(self, size: int, batch_size: int, sampling: str, rng: np.random.Generator) -> None:

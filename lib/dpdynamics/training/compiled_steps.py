@@ -30,39 +30,31 @@ class CompiledSteps(Steps):
         occurs[features.indices] = True
         return np.flatnonzero(occurs), features
 
-    def _received(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> Floats:
-        """Slopes in the logits, after the rows have received what they are owed."""
-        kernels().receive(self.weights, rows, self.owed(rows), self.kick)
-        return self.slopes(self._logits(features), norms, labels)
+    def descend(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
+        """Take a step of DP-SGD, or of DP-SignSGD."""
+        rows, w = np.arange(self.dimension)[rows], self.weights
+        kernels().receive(w, rows, self.owed(rows), self.kick)
+        slopes = self.slopes(self._logits(features), norms, labels)
+        if self.optimizer == "sgd":
+            slopes *= -self.rate
+            kernels().scatter(*_parts(features), _flat(slopes), _flat(w))
+            kernels().receive(w, rows, self.normals(len(rows)), self.kick)
+        else:
+            gradient, noise = self._gradient(features, slopes), self.normals(len(rows))
+            kernels().sign(w, rows, gradient, noise, self.noise_scale, self.rate)
+
+    def adam(self, features: csr_array, norms: Floats, labels: Labels) -> None:
+        """Take a step of DP-Adam."""
+        noise = self.all_normals(features)
+        slopes = self.slopes(self._logits(features), norms, labels)
+        gradient = self._gradient(features, slopes)
+        state = (self.weights, *self.moments, gradient, noise)
+        kernels().adam(*state, self.noise_scale, *self.factors())
 
     def _logits(self, features: csr_array) -> Floats:
         logits = np.zeros((features.shape[0], *self.weights.shape[1:]), dtype=np.float32)
         kernels().gather(*_parts(features), _flat(self.weights), _flat(logits))
         return logits
-
-    def sgd(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
-        """Take a step of DP-SGD."""
-        rows = np.arange(self.dimension) if isinstance(rows, slice) else rows
-        slopes = self._received(rows, features, norms, labels)
-        slopes *= -self.settings.learning_rate
-        kernels().scatter(*_parts(features), _flat(slopes), _flat(self.weights))
-        kernels().receive(self.weights, rows, self.normals(len(rows)), self.kick)
-
-    def sign(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
-        """Take a step of DP-SignSGD."""
-        rows = np.arange(self.dimension) if isinstance(rows, slice) else rows
-        slopes = self._received(rows, features, norms, labels)
-        gradient, noise = self._gradient(features, slopes), self.normals(len(rows))
-        h = self.settings
-        kernels().sign(self.weights, rows, gradient, noise, h.noise_scale, h.learning_rate)
-
-    def adam(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
-        """Take a step of DP-Adam."""
-        noise = self.all_normals(features)
-        slopes = self.slopes(self._logits(features), norms, labels)
-        gradient = self._gradient(features, slopes)
-        moments = (self.weights, self.first, self.second)
-        kernels().adam(*moments, gradient, noise, self.settings.noise_scale, *self.adam_factors())
 
     def _gradient(self, features: csr_array, slopes: Floats) -> Floats:
         """The scratch array of gradients, filled; the kernels leave it zero again."""

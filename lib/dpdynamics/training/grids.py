@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
@@ -29,16 +30,8 @@ SHOWN = 3  # configurations that a message spells out
 def grid(**axes: Any) -> list[Row]:
     """Return the product of the axes as configurations, the last axis varying fastest.
 
-    Parameters
-    ----------
-    **axes
-        The values of an entry: an iterable of numbers, texts, booleans or None. A number, a text,
-        a boolean or None alone is the same in every configuration.
-
-    Raises
-    ------
-    ValueError
-        If an axis is empty or holds anything else.
+    An axis is an iterable of numbers, texts, booleans or None, or one of them alone, the same in
+    every configuration. ValueError if it is empty or holds anything else.
 
     Examples
     --------
@@ -69,13 +62,11 @@ def run_grid(
     """Run a task on every configuration and return all its rows as one table.
 
     The configurations are cut, in their order, into chunks; the task is called once per chunk with
-    a random generator that depends on `seed` and on the configurations of the chunk, and on nothing
-    else. So the table is the same for every number of jobs, every backend of joblib and every order
-    of execution, and after an interruption (as far as the task's own arithmetic is: linear algebra
-    may round differently on another number of threads or another kind of processor).
-
-    Inside ``joblib.parallel_config(backend="dask")`` the chunks run on the Dask cluster to which a
-    ``distributed.Client`` is connected, with no other change.
+    the child of ``SeedSequence(seed)`` whose spawn key is the SHA-256 digest of its configurations.
+    So the table is the same for every number of jobs, every backend of joblib, every order of
+    execution and after an interruption (as far as the task's own arithmetic is). Inside
+    ``joblib.parallel_config(backend="dask")`` the chunks run on the Dask cluster to which a
+    ``distributed.Client`` is connected.
 
     Parameters
     ----------
@@ -85,38 +76,29 @@ def run_grid(
         texts, booleans or None, and repeats those entries of its configuration that the table shall
         show. Data are bound by ``functools.partial(task, data=data)``.
     configurations : sequence of mappings
-        As :func:`grid` makes them; no two are equal (tell repetitions apart by an entry
-        ``replicate``).
+        As `grid` makes them; no two are equal (tell repetitions apart by an entry ``replicate``).
     seed : int
         At least 0.
     path : path, optional
-        Folder of this grid, made if absent. A finished chunk is stored there at once, in a file of
-        its own; the same call again reads what is there and computes the rest. The files know the
-        configurations, the seed, the name of the task and its bound arguments. They do not know the
-        task's code: change the folder when you change the code.
+        Folder of this grid, made if absent. A finished chunk is stored there at once; the same call
+        again reads what is there and computes the rest. The files know the configurations, the
+        seed, the name of the task and its bound arguments, but not the task's code: change the
+        folder when you change the code.
     n_jobs : int, optional
-        As in joblib: chunks at a time, -1 for every core. Default: what the surrounding
-        ``joblib.parallel_config`` says, otherwise 1.
+        As in joblib. Default: what the surrounding ``joblib.parallel_config`` says, otherwise 1.
     chunk_size : int
-        Configurations in a chunk, for a task that is faster on many at once. It decides which
-        configurations share a generator, hence changes the random numbers.
+        Configurations in a chunk. It decides which share a generator: it changes the draws.
     progress : bool
         Show a bar that counts chunks.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, if the rows are not as described, if `path` holds files of
-        another grid or a damaged file, or if `path` is given and the task has no name of its own
-        (a lambda or a function inside a function).
+        If an argument is out of range, the rows are not as described, `path` holds files of another
+        grid or a damaged file, or is given for a task without a name of its own (a lambda or a
+        function inside a function).
     RuntimeError
-        If the task fails: names the configurations of its chunk and the error. Chunks stored by
-        then stay.
-
-    Notes
-    -----
-    The generator of a chunk is the child of ``SeedSequence(seed)`` whose spawn key is the SHA-256
-    digest of its configurations.
+        If the task fails: names its configurations and the error. Chunks stored by then stay.
 
     Examples
     --------
@@ -167,16 +149,13 @@ class _Chunk:
 
 
 def _chunks(configurations: Sequence[Mapping[str, Any]], size: int) -> list[_Chunk]:
-    plain = [_row(configuration) for configuration in configurations]
-    if not plain:
+    rows = [_row(configuration) for configuration in configurations]
+    if not rows:
         raise ValueError("configurations must not be empty")
-    seen = set()
-    for configuration in plain:
-        text = json.dumps(configuration, sort_keys=True)
-        if text in seen:
-            raise ValueError(f"configurations must differ: {configuration} comes twice")
-        seen.add(text)
-    return [_Chunk(tuple(plain[i : i + size])) for i in range(0, len(plain), size)]
+    (text, count), *_ = Counter(_Chunk((row,)).text for row in rows).most_common(1)
+    if count > 1:
+        raise ValueError(f"configurations must differ: {text} comes {count} times")
+    return [_Chunk(tuple(rows[i : i + size])) for i in range(0, len(rows), size)]
 
 
 @dataclass(frozen=True, eq=False)

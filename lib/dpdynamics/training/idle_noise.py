@@ -18,14 +18,7 @@ _Draw = Callable[[np.random.Generator, Counts, int], NDArray[np.float32]]
 
 
 class IdleNoise:
-    """Count the steps whose noise a weight has not received yet, and draw their sum.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    dimension, outputs : int
-        Rows and columns of the weights of one configuration.
-    """
+    """Count the steps whose noise weights (dimension, outputs) have not received; draw the sums."""
 
     def __init__(self, rng: np.random.Generator, dimension: int, outputs: int) -> None:
         self.rng, self.outputs = rng, outputs

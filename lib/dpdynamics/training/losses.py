@@ -2,14 +2,16 @@
 
 Logits have shape (rows, outputs, configurations). The gradient of a record in the weights is its
 row times the derivative of the loss in the logits, an outer product: its norm is the product of
-the norms, so that clipping it multiplies the derivative by a number.
+the norms, so that clipping it multiplies the derivative by a number. Derivatives and norms are
+also those of torch tensors.
 """
 
-from typing import Protocol
+import sys
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy import special
 
 from ..arguments import Array, whole
 
@@ -17,87 +19,56 @@ Logits = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
 
-class Loss(Protocol):
-    """What the trainer asks of a loss."""
+class Loss:
+    r"""Cross-entropy of classes, a logit each; of two, one logit u stands against zero."""
 
-    @property
-    def outputs(self) -> int:
-        """Columns of weights a configuration has."""
-
-    def derivative(self, logits: Logits, labels: Labels) -> Logits:
-        """Derivatives in the logits, in their shape."""
-
-    def values(self, logits: Logits, labels: Labels) -> Array:
-        """Losses (rows, configurations) in double precision, in nats."""
-
-    def correct(self, logits: Logits, labels: Labels) -> NDArray[np.bool_]:
-        """Whether each row is classified correctly, (rows, configurations)."""
-
-
-class Logistic:
-    r"""Two classes and one logit u: :math:`\ln(1 + e^{-u})` in class 1, with +u in class 0."""
-
-    outputs = 1
+    def __init__(self, classes: int) -> None:
+        self.outputs = 1 if whole("classes", classes, minimum=2) == 2 else classes
 
     def derivative(self, logits: Logits, labels: Labels) -> Logits:
         """Derivatives in the logits, in their shape."""
-        signs = _signs(labels)[:, None]
-        return np.asarray(-signs * expit(-signs * logits))
-
-    def values(self, logits: Logits, labels: Labels) -> Array:
-        """Losses (rows, configurations) in double precision, in nats."""
-        margins = _signs(labels) * logits[:, 0].astype(np.float64)
-        return np.asarray(np.logaddexp(0, -margins))
-
-    def correct(self, logits: Logits, labels: Labels) -> NDArray[np.bool_]:
-        """Whether each row is classified correctly, (rows, configurations)."""
-        return np.asarray((logits[:, 0] > 0) == (labels[:, None] == 1))
-
-
-class Softmax:
-    """Cross-entropy of `outputs` classes, one logit each."""
-
-    def __init__(self, outputs: int) -> None:
-        self.outputs = whole("outputs", outputs, minimum=2)
-
-    def derivative(self, logits: Logits, labels: Labels) -> Logits:
-        """Derivatives in the logits, in their shape."""
-        slope = np.exp(logits - logits.max(axis=1, keepdims=True))
-        slope /= slope.sum(axis=1, keepdims=True)
+        space, functions = _spaces(logits)
+        if self.outputs == 1:
+            signs = space.ones_like(logits[:, :, :1])
+            signs[labels == 0] = -1
+            return -signs * functions.expit(-signs * logits)
+        slope = functions.softmax(logits, axis=1)
         slope[np.arange(len(labels)), labels] -= 1
         return slope
 
     def values(self, logits: Logits, labels: Labels) -> Array:
         """Losses (rows, configurations) in double precision, in nats."""
         double = logits.astype(np.float64)
-        return np.asarray(logsumexp(double, axis=1) - double[np.arange(len(labels)), labels])
+        if self.outputs == 1:
+            return np.asarray(np.logaddexp(0, np.where(labels == 1, -1, 1)[:, None] * double[:, 0]))
+        chosen = double[np.arange(len(labels)), labels]
+        return np.asarray(special.logsumexp(double, axis=1) - chosen)
 
     def correct(self, logits: Logits, labels: Labels) -> NDArray[np.bool_]:
         """Whether each row is classified correctly, (rows, configurations)."""
-        return np.asarray(logits.argmax(axis=1) == labels[:, None])
-
-
-def loss_for(classes: int) -> Logistic | Softmax:
-    """Return the loss of a number of classes: one logit for two of them."""
-    return Logistic() if whole("classes", classes, minimum=2) == 2 else Softmax(classes)
+        found = logits[:, 0] > 0 if self.outputs == 1 else logits.argmax(axis=1)
+        return np.asarray(found == labels[:, None])
 
 
 def gradient_norms(derivative: Logits, row_norms: NDArray) -> NDArray:
     """Norms (rows, configurations) of the gradients of single records."""
+    space, _ = _spaces(derivative)
     if derivative.shape[1] == 1:
-        return np.asarray(np.abs(derivative[:, 0]) * row_norms[:, None])
-    return (
-        np.asarray(np.sqrt(np.einsum("rok,rok->rk", derivative, derivative))) * row_norms[:, None]
-    )
+        return abs(derivative[:, 0]) * row_norms[:, None]
+    return space.sqrt(space.einsum("rok,rok->rk", derivative, derivative)) * row_norms[:, None]
 
 
 def clip(derivative: Logits, row_norms: NDArray, clip_norm: NDArray) -> Logits:
     """Scale derivatives (in place) so that no gradient of a record is longer than `clip_norm`."""
     with np.errstate(divide="ignore"):
-        factors = np.minimum(1, clip_norm / gradient_norms(derivative, row_norms))
-    derivative *= factors[:, None].astype(np.float32, copy=False)
+        factors = (clip_norm / gradient_norms(derivative, row_norms)).clip(max=1)
+    derivative *= factors[:, None]
     return derivative
 
 
-def _signs(labels: Labels) -> NDArray[np.float32]:
-    return (2 * labels - 1).astype(np.float32)[:, None]
+def _spaces(array: Any) -> tuple[Any, Any]:
+    """NumPy and scipy.special, or torch and torch.special."""
+    if isinstance(array, np.ndarray):
+        return np, special
+    torch = sys.modules["torch"]
+    return torch, torch.special

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
 
 from ..arguments import (
     finite_array,
@@ -22,14 +23,14 @@ from ..arguments import (
     together,
     whole,
 )
+from ..optimisers import METHODS
 from ..problems.text import TextData
-from .batches import SAMPLINGS, Batches
+from .batches import Batches
 from .compiled_steps import CompiledSteps
-from .losses import gradient_norms, loss_for
-from .steps import OPTIMIZERS, Hyperparameters, Steps, product
-from .torch_steps import TorchSteps
+from .losses import Loss, gradient_norms
+from .steps import Steps, TorchSteps, product
 
-ENGINES = ("numpy", "numba", "torch")
+ENGINES = {"numpy": Steps, "numba": CompiledSteps, "torch": TorchSteps}
 _LOGITS = 1 << 22  # logits that an evaluation holds at once
 
 
@@ -39,13 +40,13 @@ class SparseTrainer:
     Two classes give logistic regression, more give softmax regression. With B the batch size, the
     private gradient is :math:`\frac1B(\sum_i\mathrm{clip}_C(\nabla f_i) + C\sigma N(0, I))` over
     the batch; under Poisson sampling B is the expected size of it. A pickled copy resumes exactly,
-    except under "torch".
+    except under "torch". Equations (204) to (208) of anon2025; sampling and noise as in Abadi et
+    al. (2016).
 
     Parameters
     ----------
-    train : TextData
-    test : TextData, optional
-        Of the same columns and classes.
+    train, test : TextData
+        Of the same columns and classes; `test` is optional.
     optimizer : {"sgd", "sign", "adam"}
         DP-SGD, DP-SignSGD, DP-Adam.
     learning_rate, clip_norm, noise_multiplier : numbers or arrays
@@ -54,13 +55,15 @@ class SparseTrainer:
     rng : numpy.random.Generator
         Its children draw the batches and the noise: trainers with generators in equal states see
         the same batches and the same normals on the words that occur, whatever their optimizer.
-    batch_size, sampling
-        As for `Batches`.
+    batch_size, sampling : int, {"shuffle", "fixed", "poisson"}
+        B, and permutations cut into batches, the incomplete one dropped; B records anew at each
+        step; or each record with probability B / n.
     beta1, beta2, adam_epsilon : numbers or arrays
         Of DP-Adam, broadcast like `learning_rate`: decay rates in [0, 1) and the positive number
         added to the root of the second moment.
     engine : {"numpy", "numba", "torch"}
         "numba" is compiled arithmetic on the draws of "numpy"; "torch" has its own dense noise.
+        ModuleNotFoundError if it is not installed.
     device : str
         For "torch": "cpu" or "cuda".
     noise : {"lazy", "dense"}
@@ -70,22 +73,6 @@ class SparseTrainer:
         Evaluate on the first so many rows of each data set; all of them by default.
     seed : int
         A name for the stream of `rng`, copied to the column `seed`.
-
-    Attributes
-    ----------
-    taken : int
-        Steps taken.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or `test` does not fit `train`.
-    ModuleNotFoundError
-        If the engine is not installed.
-
-    References
-    ----------
-    anon2025, equations (204) to (208). Sampling and noise as in Abadi et al. (2016).
     """
 
     def __init__(
@@ -112,25 +99,22 @@ class SparseTrainer:
         self.train, self.seed = train, whole("seed", seed, minimum=0)
         if test and (test.dimension, test.classes) != (train.dimension, train.classes):
             raise ValueError("test must have the columns and the classes of train")
-        self.loss = loss_for(train.classes)
-        one_of("optimizer", optimizer, OPTIMIZERS)
+        self.loss = Loss(train.classes)
+        one_of("optimizer", optimizer, METHODS)
         self._table = _settings(
-            learning_rate, clip_norm, noise_multiplier, beta1, beta2, adam_epsilon
+            learning_rate=positive_array("learning_rate", learning_rate),
+            clip_norm=finite_array("clip_norm", clip_norm, infinite=True),
+            noise_multiplier=nonnegative_array("noise_multiplier", noise_multiplier),
+            beta1=nonnegative_array("beta1", beta1),
+            beta2=nonnegative_array("beta2", beta2),
+            adam_epsilon=positive_array("adam_epsilon", adam_epsilon),
         )
         draws, noises = rng.spawn(2)
-        self.batches = Batches(
-            train.size, batch_size, one_of("sampling", sampling, SAMPLINGS), draws
-        )
-        settings = _hyperparameters(optimizer, self._table, self.batches.batch_size)
-        arguments = (settings, self.loss, train.dimension, noises)
-        one_of("noise", noise, ("lazy", "dense"))
-        self.steps: Steps | TorchSteps
-        if one_of("engine", engine, ENGINES) == "torch":
-            self.steps = TorchSteps(*arguments, device)
-        else:
-            self.steps = (CompiledSteps if engine == "numba" else Steps)(
-                *arguments, noise == "lazy"
-            )
+        self.batches = Batches(train.size, batch_size, sampling, draws)
+        lazy = one_of("noise", noise, ("lazy", "dense")) == "lazy"
+        kind = ENGINES[one_of("engine", engine, tuple(ENGINES))]
+        batch, shape = self.batches.batch_size, (train.dimension, self.loss)
+        self.steps = kind(optimizer, self._table, batch, *shape, noises, lazy, device)
         rows = None if evaluation_rows is None else whole("evaluation_rows", evaluation_rows, 1)
         self._evaluated = {
             name: data.subset(slice(rows))
@@ -161,14 +145,10 @@ class SparseTrainer:
     def record(self) -> pd.DataFrame:
         """Evaluate all configurations where they are.
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row per configuration: the settings, `step`, `epoch`; losses in nats and accuracies
-            on the data sets; `clipped_share`, the share of training records whose gradient here is
-            longer than `clip_norm`; `weight_norm`, Euclidean; `diverged`, whether a weight or a
-            loss is not finite. Where it is so the losses and the norm are inf, the accuracies 0 and
-            the share 1.
+        A row per configuration: the settings, `step`, `epoch`; losses in nats and accuracies on the
+        data sets; `clipped_share`, the share of training records whose gradient here is longer than
+        `clip_norm`; `weight_norm`, Euclidean; `diverged`, whether a weight or a loss is not finite:
+        then the losses and the norm are inf, the accuracies 0 and the share 1.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             self.steps.settle()
@@ -183,7 +163,7 @@ class SparseTrainer:
         for name, values in found.items():
             values[diverged] = worst.get(name.split("_")[1], np.inf)
         settings = self._table
-        if (optimizer := self.steps.settings.optimizer) != "adam":
+        if (optimizer := self.steps.optimizer) != "adam":
             settings = {name: settings[name] for name in list(settings)[:3]}
         columns = {
             "optimizer": optimizer,
@@ -210,7 +190,7 @@ class SparseTrainer:
             if name == "train":
                 slopes = self.loss.derivative(logits, labels)
                 lengths = gradient_norms(slopes, data.row_norms[part])
-                clipped += (lengths > self.steps.settings.clip_norm).sum(axis=0)
+                clipped += (lengths > self.steps.single["clip_norm"]).sum(axis=0)
         found = {f"{name}_loss": total / data.size, f"{name}_accuracy": correct / data.size}
         return found | ({"clipped_share": clipped / data.size} if name == "train" else {})
 
@@ -243,11 +223,6 @@ def train_configurations(
     pandas.DataFrame
         A row per recorded step and configuration, with the columns of `SparseTrainer.record`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Examples
     --------
     >>> from dpdynamics.problems.text import movie_reviews
@@ -268,41 +243,19 @@ def train_configurations(
     if not stops.size or np.any(stops % 1) or np.any(np.diff(stops, prepend=0, append=last) < 0):
         raise ValueError(f"record must be integers in [0, {last}], increasing, got {record!r}")
     frames = []
-    bar = _bar(last, progress)
-    for stop in stops.astype(int).tolist():
-        while trainer.taken < stop:
-            stride = min(stop - trainer.taken, 50)
-            trainer.advance(stride)
-            bar.update(stride)
-        frames.append(trainer.record())
-    bar.close()
+    with tqdm(total=last, disable=not progress, unit="step") as bar:
+        for stop in stops.astype(int).tolist():
+            while trainer.taken < stop:
+                stride = min(stop - trainer.taken, 50)
+                trainer.advance(stride)
+                bar.update(stride)
+            frames.append(trainer.record())
     return pd.concat(frames, ignore_index=True)
 
 
-def _bar(total: int, shown: bool) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(total=total, disable=not shown, unit="step")
-
-
-def _settings(
-    learning_rate: ArrayLike,
-    clip_norm: ArrayLike,
-    noise_multiplier: ArrayLike,
-    beta1: ArrayLike,
-    beta2: ArrayLike,
-    adam_epsilon: ArrayLike,
-) -> dict[str, NDArray]:
+def _settings(**columns: NDArray) -> dict[str, NDArray]:
     """Configurations as columns, (K,) each."""
-    table = {
-        "learning_rate": positive_array("learning_rate", learning_rate),
-        "clip_norm": finite_array("clip_norm", clip_norm, infinite=True),
-        "noise_multiplier": nonnegative_array("noise_multiplier", noise_multiplier),
-        "beta1": nonnegative_array("beta1", beta1),
-        "beta2": nonnegative_array("beta2", beta2),
-        "adam_epsilon": positive_array("adam_epsilon", adam_epsilon),
-    }
-    table = {name: array.ravel() for name, array in zip(table, together(**table), strict=True)}
+    table = {name: array.ravel() for name, array in zip(columns, together(**columns), strict=True)}
     if np.any(table["clip_norm"] <= 0):
         raise ValueError("clip_norm must be positive")
     if np.any(np.isinf(table["clip_norm"]) & (table["noise_multiplier"] > 0)):
@@ -311,16 +264,3 @@ def _settings(
         if np.any(table[name] >= 1):
             raise ValueError(f"{name} must lie in [0, 1)")
     return table
-
-
-def _hyperparameters(optimizer: str, table: dict[str, NDArray], batch_size: int) -> Hyperparameters:
-    noisy = table["noise_multiplier"] > 0
-    scale = np.where(noisy, table["clip_norm"], 0) * table["noise_multiplier"] / batch_size
-    names = ("learning_rate", "clip_norm", "beta1", "beta2", "adam_epsilon")
-    single = {name: table[name].astype(np.float32) for name in names}
-    return Hyperparameters(
-        optimizer=optimizer,
-        noise_scale=scale.astype(np.float32),
-        batch_size=batch_size,
-        **single,
-    )

@@ -1,10 +1,9 @@
 r"""One step of DP-SGD, DP-SignSGD and DP-Adam for many configurations of a sparse linear model.
 
 The weights have shape (columns of the data, outputs, configurations), in single precision. With
-:math:`\bar g` the sum of the clipped gradients of the batch over B, and the private gradient
+:math:`\bar g` the sum of the clipped gradients of the batch over B, the private gradient is
 :math:`g = \bar g + s z`, :math:`s = C\sigma/B`, :math:`z\sim N(0, I)` the same for all
-configurations, the steps are :math:`-\eta g`, :math:`-\eta\,\mathrm{sign}\,g` (zero where g is),
-and :math:`-\eta\hat m/(\sqrt{\hat v}+\epsilon)` with the bias-corrected moments of g.
+configurations.
 """
 
 from dataclasses import dataclass, field
@@ -14,26 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ..optimisers import TorchArrays, adam, adam_factors, descend
 from .idle_noise import IdleNoise, Rows
 from .losses import Labels, Loss, clip
 
-OPTIMIZERS = ("sgd", "sign", "adam")
 Floats = NDArray[np.float32]
-_BLOCK = 1 << 15  # entries of a dense pass over the weights that stay in the cache
-
-
-@dataclass(frozen=True, eq=False)
-class Hyperparameters:
-    """Settings (configurations,) of one optimizer: `noise_scale` is s of the private gradient."""
-
-    optimizer: str
-    learning_rate: Floats
-    clip_norm: Floats
-    noise_scale: Floats
-    beta1: Floats
-    beta2: Floats
-    adam_epsilon: Floats
-    batch_size: int
 
 
 @dataclass(eq=False)
@@ -42,31 +26,55 @@ class Steps:
 
     With `lazy`, DP-SGD and DP-SignSGD touch the columns that occur in the batch only, and
     `settle` gives the others the noise that they are owed. The columns that occur have their draws
-    from a stream of their own, so that all optimizers see the same ones.
+    from a stream of their own, so that all optimizers see the same ones. The settings are columns
+    (configurations,) by name.
     """
 
-    settings: Hyperparameters
-    loss: Loss
+    optimizer: str
+    settings: dict[str, NDArray]
+    batch_size: int
     dimension: int
+    loss: Loss
     rng: np.random.Generator
     lazy: bool = True
+    device: str = "cpu"  # of torch
     taken: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        shape = (self.dimension, self.loss.outputs, self.settings.learning_rate.size)
-        self.weights = np.zeros(shape, dtype=np.float32)
+        single = {name: column.astype(np.float32) for name, column in self.settings.items()}
+        clip_norm, multiplier = self.settings["clip_norm"], self.settings["noise_multiplier"]
+        scale = np.where(multiplier > 0, clip_norm, 0) * multiplier / self.batch_size
+        self.single, scale = single, scale.astype(np.float32)
+        shape = (self.dimension, self.loss.outputs, scale.size)
         self.fresh, idle = self.rng.spawn(2)
         self.idle = IdleNoise(idle, self.dimension, self.loss.outputs)
-        if self.settings.optimizer == "adam":
-            self.first, self.second = np.zeros_like(self.weights), np.zeros_like(self.weights)
+        self.weights = self.placed(np.zeros(shape, dtype=np.float32))
+        self.rate, self.clip_norm, self.noise_scale = (
+            self.placed(a) for a in (single["learning_rate"], single["clip_norm"], scale)
+        )
+        with np.errstate(over="ignore"):  # what a unit of idle noise subtracts from a weight
+            self.kick = single["learning_rate"] * (scale if self.optimizer == "sgd" else scale > 0)
+        if self.optimizer == "adam":
+            self.moments = self.weights * 0, self.weights * 0
+
+    @property
+    def space(self) -> Any:
+        """NumPy or torch."""
+        return np
+
+    def placed(self, array: Any) -> Any:
+        """Return an array where the weights are."""
+        return array
 
     def step(self, features: csr_array, norms: Floats, labels: Labels) -> None:
         """Take one step on a batch: its rows, their norms and their labels."""
         rows: Rows = slice(None)
-        if self.lazy and self.settings.optimizer != "adam":
-            rows, features = self.localised(features)
-        move = {"sgd": self.sgd, "sign": self.sign, "adam": self.adam}[self.settings.optimizer]
-        move(rows, features, norms, labels)
+        if self.optimizer == "adam":
+            self.adam(features, norms, labels)
+        else:
+            if self.lazy:
+                rows, features = self.localised(features)
+            self.descend(rows, features, norms, labels)
         self.taken += 1
         self.idle.seen[rows] = self.taken
 
@@ -81,8 +89,8 @@ class Steps:
 
     def slopes(self, logits: Floats, norms: Floats, labels: Labels) -> Floats:
         """Clipped derivatives in the logits, over B."""
-        slopes = clip(self.loss.derivative(logits, labels), norms, self.settings.clip_norm)
-        slopes /= self.settings.batch_size
+        slopes = clip(self.loss.derivative(logits, labels), norms, self.clip_norm)
+        slopes /= self.batch_size
         return slopes
 
     def private_gradient(
@@ -91,32 +99,23 @@ class Steps:
         """The private gradient at the weights `block` of the columns of `features`."""
         slopes = self.slopes(product(features, block), norms, labels)
         gradient = product(features.T, slopes)
-        gradient += self.settings.noise_scale * noise[..., None]
+        gradient += self.noise_scale * noise[..., None]
         return gradient
 
     def owed(self, rows: Rows) -> Floats:
         """Idle noise (rows, outputs) up to now, to be multiplied by `kick`."""
-        draw = self.idle.normals if self.settings.optimizer == "sgd" else self.idle.signs
+        draw = self.idle.normals if self.optimizer == "sgd" else self.idle.signs
         return draw(rows, self.taken)
 
-    @property
-    def kick(self) -> Floats:
-        """What a unit of idle noise subtracts from a weight, (configurations,)."""
-        s = self.settings.noise_scale
-        return self.settings.learning_rate * (s if self.settings.optimizer == "sgd" else s > 0)
-
-    def sgd(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
+    def descend(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
         """Take a step of DP-SGD, or of DP-SignSGD."""
         block = self.weights[rows]
-        block -= self.owed(rows)[..., None] * self.kick
-        noise = self.normals(len(block))
-        gradient = self.private_gradient(features, block, norms, labels, noise)
-        if self.settings.optimizer == "sign":
-            np.sign(gradient, out=gradient)
-        block -= self.settings.learning_rate * gradient
-        self.weights[rows] = block
-
-    sign = sgd
+        if self.lazy:
+            block -= self.owed(rows)[..., None] * self.kick
+        gradient = self.private_gradient(features, block, norms, labels, self.normals(len(block)))
+        descend(self.space, block, gradient, self.rate, signs=self.optimizer == "sign")
+        if self.lazy:
+            self.weights[rows] = block
 
     def normals(self, rows: int) -> Floats:
         """Draw the noise (rows, outputs) of this step."""
@@ -134,47 +133,73 @@ class Steps:
         noise[~occurs] = self.idle.rng.standard_normal(others, dtype=np.float32)
         return noise
 
-    def adam(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
+    def adam(self, features: csr_array, norms: Floats, labels: Labels) -> None:
         """Take a step of DP-Adam."""
         noise = self.all_normals(features)
         gradient = self.private_gradient(features, self.weights, norms, labels, noise)
-        old1, new1, old2, new2, rate, floor = self.adam_factors()
-        height = max(1, _BLOCK // gradient[0].size)
-        for start in range(0, self.dimension, height):
-            part = slice(start, start + height)
-            g, m, v, w = (a[part] for a in (gradient, self.first, self.second, self.weights))
-            m *= old1
-            m += new1 * g
-            np.square(g, out=g)
-            g *= new2
-            v *= old2
-            v += g
-            np.sqrt(v, out=g)
-            g += floor
-            np.divide(m, g, out=g)
-            g *= rate
-            w -= g
+        adam(self.space, self.weights, gradient, self.moments, self.factors())
 
-    def adam_factors(self) -> list[Floats]:
-        r"""Factors of m, g, v and :math:`g^2`, and (rate, floor): the step is
-        rate m / (sqrt v + floor), the bias corrections included.
-        """
-        h, steps = self.settings, self.taken + 1
-        debias1, debias2 = (1 - b.astype(np.float64) ** steps for b in (h.beta1, h.beta2))
-        rate = h.learning_rate * np.sqrt(debias2) / debias1
-        factors = (h.beta1, 1 - h.beta1, h.beta2, 1 - h.beta2, rate)
-        return [
-            np.asarray(f, dtype=np.float32) for f in (*factors, h.adam_epsilon * np.sqrt(debias2))
-        ]
+    def factors(self) -> list[Floats]:
+        """The factors of the step of DP-Adam, formed in double precision."""
+        names = ("learning_rate", "beta1", "beta2", "adam_epsilon")
+        rate, beta1, beta2, epsilon = (self.single[name].astype(np.float64) for name in names)
+        factors = adam_factors(rate, beta1, beta2, epsilon, self.taken + 1)
+        return [self.placed(f.astype(np.float32)) for f in factors]
 
     def settle(self) -> None:
         """Give every weight the noise that it is owed."""
-        if self.settings.optimizer != "adam":
+        if self.lazy and self.optimizer != "adam":
             self.weights -= self.owed(slice(None))[..., None] * self.kick
 
     def host_weights(self) -> Floats:
         """The weights as they are, as a NumPy array."""
         return self.weights
+
+
+@dataclass(eq=False)
+class TorchSteps(Steps):
+    """`Steps` by PyTorch on `device`, "cpu" or "cuda"; ModuleNotFoundError without torch.
+
+    The noise is dense and comes from a generator on the device, so that only the law is that of
+    the other engines.
+    """
+
+    def __post_init__(self) -> None:
+        try:
+            self.arrays = TorchArrays("float32", self.device, self.rng)
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError("engine='torch' needs the package torch") from error
+        self.lazy = False
+        super().__post_init__()
+
+    @property
+    def space(self) -> Any:
+        """NumPy or torch."""
+        return self.arrays.space
+
+    def placed(self, array: Any) -> Any:
+        """Return an array where the weights are."""
+        return self.arrays.array(array)
+
+    def step(self, features: csr_array, norms: Floats, labels: Labels) -> None:
+        """Take one step on a batch: its rows, their norms and their labels."""
+        batch, torch = features.tocoo(), self.space
+        where = torch.as_tensor(np.stack(batch.coords).astype(np.int64), device=self.device)
+        sparse = torch.sparse_coo_tensor(
+            where, self.placed(batch.data), batch.shape, check_invariants=False
+        )
+        labels = torch.as_tensor(labels, device=self.device)
+        super().step(sparse, self.placed(norms), labels)
+
+    def normals(self, rows: int) -> Any:
+        """Draw the noise (rows, outputs) of this step."""
+        noise = self.space.empty((rows, self.loss.outputs), device=self.device)
+        self.arrays.fill(noise)
+        return noise
+
+    def host_weights(self) -> Floats:
+        """The weights as a NumPy array."""
+        return self.arrays.numpy(self.weights)
 
 
 def product(matrix: Any, block: Floats) -> Floats:

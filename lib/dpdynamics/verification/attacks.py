@@ -90,11 +90,6 @@ def attack(
     rng : numpy.random.Generator
     starts, generations : int
         Size of the population (at least 8) and number of its generations.
-
-    Raises
-    ------
-    ValueError
-        On a bad box, a bad budget, or a NaN of ``ratio``.
     """
     starts, generations = whole("starts", starts, 8), whole("generations", generations, 0)
     box = Box(bounds)

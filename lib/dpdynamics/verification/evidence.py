@@ -1,7 +1,7 @@
 """What a check leaves behind: comparisons and the outcome they force.
 
-Every comparison is one number, ``ratio`` = discrepancy / tolerance (for a statistical test
-statistic / critical value, for an inequality left side / right side). A ratio of at most 1 accepts.
+Every comparison is one number, ``ratio`` = discrepancy / tolerance (for a test statistic / critical
+value, for an inequality left side / right side). A ratio of at most 1 accepts.
 """
 
 from __future__ import annotations
@@ -19,29 +19,14 @@ HELD, CORRECTED, FAILED = "holds", "corrected", "fails"  # outcomes of a check
 
 @dataclass(frozen=True)
 class Comparison:
-    """One statement put through one test.
+    """One statement put through one test."""
 
-    Attributes
-    ----------
-    label : str
-        ``"printed"``, ``"corrected"`` or the words that describe the control.
-    ratio : float
-        Discrepancy over tolerance, at least 0, possibly infinite, never NaN.
-    outcome : {"accepted", "rejected", "undecided"}
-    power : float or None
-        Of a control in a statistical test: the probability that the test rejects it.
-    worst : mapping
-        The point that decides the ratio: index, both sides, named parameters.
-    replaces : {"statement", "measurement"}
-        What a control falsifies.
-    """
-
-    label: str
-    ratio: float
-    outcome: str
-    power: float | None = None
-    worst: Mapping[str, Any] = field(default_factory=dict)
-    replaces: str = "statement"
+    label: str  # "printed", "corrected" or the words that describe the control
+    ratio: float  # discrepancy over tolerance, at least 0, possibly infinite, never NaN
+    outcome: str  # accepted, rejected or undecided
+    power: float | None = None  # probability that a statistical test rejects the control
+    worst: Mapping[str, Any] = field(default_factory=dict)  # the point that decides the ratio
+    replaces: str = "statement"  # or "measurement": what a control falsifies
 
     @property
     def margin(self) -> float:

@@ -33,15 +33,11 @@ def identity(
     ----------
     measured, printed, corrected : array_like
         Of one shape. Infinities are equal to infinities of the same sign and to nothing else.
-    controls : mapping of str to array_like, or ``instead(measured)``
-    rtol : float
-        Relative to the largest finite ``abs(measured)``, or to each entry if ``elementwise``.
-    atol : float
-        Absolute part of the tolerance.
+    rtol, atol : float
+        Relative to the largest finite ``abs(measured)``, or to each entry if ``elementwise``, and
+        absolute part of the tolerance.
     reason : str
         The condition that explains the tolerance; required above 1e-8 (relative).
-    where : mapping of str to array_like, optional
-        Parameters of the grid, each of the shape of ``measured``; they name the worst point.
     """
     exact = finite("measured", measured, infinite=True)
     names = named_grids(where, exact, "measured")
@@ -71,12 +67,9 @@ def identity(
         name,
         "identity",
         exact,
-        printed,
-        corrected,
-        controls,
+        (printed, corrected, controls),
         compare=compare,
         read=shaped_like(exact, "measured"),
-        read_measured=shaped_like(exact, "measured"),
         test=f"tolerance {rtol:g} x {norm}"
         + (f" + {atol:g}" if atol else "")
         + (f"; {reason}" if reason else ""),

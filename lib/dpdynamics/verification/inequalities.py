@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, number, one_of, text
+from ..arguments import Array, number, one_of, text, within
 from .attacks import Attack
 from .evidence import UNDECIDED, Check, Comparison, judged
 from .statistics import finite
@@ -50,41 +50,19 @@ def bound(
         Nonnegative, infinity allowed. A pair holds the ends of a simultaneous confidence interval
         or of a certified one. The bound is accepted only if the whole interval obeys it, rejected
         only if the whole interval violates it at some point, and undecided otherwise.
-    printed, corrected : array_like
-        Of the shape of ``measured``, nonnegative, infinity allowed.
-    controls : mapping of str to array_like, or ``instead(measured)``
-        Stronger bounds, each violated somewhere on the grid or under its attack.
+    printed, corrected, controls : array_like
+        Of the shape of ``measured``, nonnegative, infinity allowed. Controls are stronger bounds,
+        each violated somewhere on the grid or under its attack.
     sense : {"<=", ">="}
     slack : float
         Relative allowance for rounding only, at most 1e-6.
-    where : mapping of str to array_like, optional
-        Parameters of the grid, each of the shape of ``measured``: they name the tightest point.
     attack : Attack or mapping of label to Attack, optional
         Results of :func:`~dpdynamics.verification.attack` on left side over right side: of the
         printed statement, or keyed by ``"printed"``, ``"corrected"`` and the words of controls.
     """
     one_of("sense", sense, ("<=", ">="))
-    if not 0 <= number("slack", slack) <= 1e-6:
-        raise ValueError(f"slack must lie in [0, 1e-6]: it is for rounding only, got {slack}")
+    within("slack", slack, 0, 1e-6)  # it is for rounding only
     distinct("measured", measured, printed)
-    ends = _ends("measured", measured)
-    statements = name, printed, corrected, controls
-    return _inequality("measured", ends, *statements, where, sense, slack, attack)
-
-
-def _inequality(
-    whose: str,
-    ends: Array,
-    name: str,
-    printed: ArrayLike,
-    corrected: ArrayLike | None,
-    controls: Mapping[str, Any],
-    where: Mapping[str, ArrayLike] | None,
-    sense: str = "<=",
-    slack: float = ROUNDING,
-    attack: Attack | Mapping[str, Attack] | None = None,
-) -> Check:
-    """Check an inequality between ``ends``, read from the argument ``whose``, and statements."""
     attacks: dict[str, Attack] = {}
     if attack is not None:
         attacks.update(attack if isinstance(attack, Mapping) else {"printed": attack})
@@ -94,54 +72,79 @@ def _inequality(
                 f"attack must be made on a statement of this check: {key!r}, {found!r}"
             )
         number(f"attack[{key!r}]", found.value)
-    points, names = ends[0].size, named_grids(where, ends[0], whose)
-    looks = sum(a.evaluations for a in attacks.values())
+    ends = _ends("measured", measured)
+    names = named_grids(where, ends[0], "measured")
+    inequality = _Inequality("measured", ends, names, sense, slack, attacks)
     searches = {f"attack on {key}": {"ratio": a.value, **a.argument} for key, a in attacks.items()}
+    numbers = {"measured": _interval(ends), **searches}
+    return inequality.check(name, "bound", (printed, corrected, controls), numbers=numbers)
 
-    def sides(value: Array, statement: Array) -> Array:
-        return over(value, statement) if sense == "<=" else over(statement, value)
 
-    def compare(label: str, value: Array, statement: Array) -> Comparison:
-        against, in_favour = (value[1], value[0]) if sense == "<=" else (value[0], value[1])
-        accept, reject = sides(against, statement), sides(in_favour, statement)
-        worst = worst_point(accept, names, against, statement)
-        found = attacks[label].value if label in attacks else 0.0
+@dataclass(frozen=True)
+class _Inequality:
+    """Nonnegative ends, shape (2, ...), read from the argument ``whose``, and a sense."""
+
+    whose: str
+    ends: Array
+    names: Mapping[str, Array]
+    sense: str = "<="
+    slack: float = ROUNDING
+    attacks: Mapping[str, Attack] = field(default_factory=dict)
+
+    def sides(self, value: Array, statement: Array) -> Array:
+        return over(value, statement) if self.sense == "<=" else over(statement, value)
+
+    def compare(self, label: str, value: Array, statement: Array) -> Comparison:
+        in_favour, against = value if self.sense == "<=" else value[::-1]
+        accept, reject = self.sides(against, statement), self.sides(in_favour, statement)
+        worst = worst_point(accept, self.names, against, statement)
+        found = self.attacks[label].value if label in self.attacks else 0.0
         if found > accept.max():
-            worst = {"found by": "attack", **attacks[label].argument}
-        accepting, rejecting = (float(max(r.max(), found)) / (1 + slack) for r in (accept, reject))
+            worst = {"found by": "attack", **self.attacks[label].argument}
+        accepting, rejecting = (
+            float(max(r.max(), found)) / (1 + self.slack) for r in (accept, reject)
+        )
         if accepting > 1 >= rejecting:
             return Comparison(label, accepting, UNDECIDED, worst=worst)
         return judged(label, accepting if accepting <= 1 else rejecting, worst)
 
-    def tightness(label: str, statement: Array) -> dict[str, Any]:
-        factor = over(1.0, sides(ends.mean(axis=0), statement))
+    def tightness(self, label: str, statement: Array) -> dict[str, Any]:
+        factor = over(1.0, self.sides(self.ends.mean(axis=0), statement))
+        if self.sense == "<=":
+            factor = np.where(np.isinf(statement), np.inf, factor)  # an infinite bound says nothing
         at = np.unravel_index(int(factor.argmin()), factor.shape)
-        found = {key: grid[at] for key, grid in names.items()}
+        found = {key: grid[at] for key, grid in self.names.items()}
+        attacked = self.attacks.get(label)
         return {
             "min": factor.min(),
             "median": np.median(factor),
             "max": factor.max(),
             "tightest at": found or {"index": [int(i) for i in at]},
-            "under attack": float(over(1.0, attacks[label].value)) if label in attacks else None,
+            "under attack": attacked and float(over(1.0, attacked.value)),
         }
 
-    return put_to_test(
-        name,
-        "bound",
-        ends,
-        printed,
-        corrected,
-        controls,
-        compare=compare,
-        read=lambda label, value: _ends(label, shaped_like(ends[0], whose)(label, value))[1],
-        read_measured=lambda label, value: shaped_like(ends, whose)(label, _ends(label, value)),
-        tightness=tightness,
-        test=f"measured {sense} statement at every point, rounding slack {slack:g}"
-        + ("" if attacks else "; on the grid only"),
-        comparisons=points,
-        sizes={"points": points} | ({"attack evaluations": looks} if looks else {}),
-        numbers={"measured": _interval(ends), **searches},
-    )
+    def read(self, name: str, statement: Any) -> Array:
+        return _ends(name, shaped_like(self.ends[0], self.whose)(name, statement))[1]
+
+    def check(self, name: str, kind: str, statements: tuple, **record: Any) -> Check:
+        points, looks = self.ends[0].size, sum(a.evaluations for a in self.attacks.values())
+        return put_to_test(
+            name,
+            kind,
+            self.ends,
+            statements,
+            compare=self.compare,
+            read=self.read,
+            read_measured=lambda name, value: shaped_like(self.ends, self.whose)(
+                name, _ends(name, value)
+            ),
+            tightness=self.tightness,
+            test=f"measured {self.sense} statement at every point, rounding slack {self.slack:g}"
+            + ("" if self.attacks else "; on the grid only"),
+            comparisons=points,
+            sizes={"points": points} | ({"attack evaluations": looks} if looks else {}),
+            **record,
+        )
 
 
 def privacy(
@@ -165,15 +168,11 @@ def privacy(
     exact : array_like, or pair (certified lower, certified upper) of array_like
         The divergence or epsilon. The claim is accepted if it is at least the upper value
         everywhere, rejected if it lies below the lower value (or the audit) somewhere.
-    printed, corrected : array_like of the shape of ``exact``
     mechanism, neighbours, sampling, accountant : str
-        Without these four a privacy number is not a number; all are recorded.
-    controls : mapping of str to array_like or ``instead(exact)``
+        What the loss is of; recorded.
     audit_lower : array_like, optional
         Empirical lower confidence limits, of the shape of ``exact``. One above the certified upper
         value contradicts our own accounting and leaves the check undecided.
-    where : mapping of str to array_like, optional
-        Parameters of the grid, each of the shape of ``exact``.
     """
     setting = {
         "mechanism": mechanism,
@@ -193,8 +192,9 @@ def privacy(
         if (audit > ends[1] * (1 + ROUNDING)).any():
             objections = ("the audit exceeds the certified value: one of the two is wrong",)
         ends = np.maximum(ends, audit)
-    check = _inequality("exact", ends, name, printed, corrected, controls, where)
-    return replace(check, kind="privacy", numbers=numbers, objections=objections)
+    inequality = _Inequality("exact", ends, named_grids(where, ends[0], "exact"))
+    record = {"numbers": numbers, "objections": objections}
+    return inequality.check(name, "privacy", (printed, corrected, controls), **record)
 
 
 def _ends(name: str, value: Any) -> Array:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, fraction, number, one_of
+from ..arguments import Array, fraction, number, one_of, whole
 from .evidence import Check, Comparison, judged
-from .statistics import FAMILY_ERROR, clopper_pearson, finite
+from .statistics import FAMILY_ERROR, finite
 from .trial import over, put_to_test, replicates, shaped_like, summary
 
 
@@ -37,7 +37,6 @@ def distribution(
         Independent draws, n at least 8.
     printed_cdf, corrected_cdf : callable
         Vectorised distribution functions (``scipy.stats.chi2(5).cdf``).
-    controls : mapping of str to a wrong distribution function, or to ``instead(samples)``
     allowance : float
         A stated bound on the distance between the printed (limit) law and the exact one.
     """
@@ -81,7 +80,7 @@ def distribution(
         at = int(np.abs(level - target).argmax())
         p, aim = level[at], target[at]
         if truth is None:
-            p = np.clip(aim, *clopper_pearson(at + 1, n, 0.02))
+            p = np.clip(aim, *proportion(at + 1, n, 0.02))
         reach = tolerance(n) + allowance
         return outside(n, p, n * (aim - reach), n * (aim + reach))
 
@@ -89,9 +88,7 @@ def distribution(
         name,
         "distribution",
         draws,
-        printed_cdf,
-        corrected_cdf,
-        controls,
+        (printed_cdf, corrected_cdf, controls),
         compare=compare,
         detect=detect,
         read=read,
@@ -125,9 +122,7 @@ def coverage(
     successes, trials : int
         Independent trials and how often the event occurred.
     printed, corrected : float
-        The claimed probability, in [0, 1].
-    controls : mapping of str to float (a wrong probability), or ``instead((successes, trials))`` of
-        a wrong event
+        The claimed probability, in [0, 1]; a wrong event is ``instead((successes, trials))``.
     sense : {">=", "<=", "=="}
         Whether the probability is claimed to be at least, at most or exactly ``printed``.
     """
@@ -143,8 +138,7 @@ def coverage(
     def read_measured(name: str, counts: Any) -> Array:
         if np.shape(counts) != (2,):
             raise ValueError(f"{name} must be a pair (successes, trials), got {counts!r}")
-        clopper_pearson(*counts)
-        return np.array(counts, dtype=float)
+        return np.array(counted(*counts), dtype=float)
 
     def limits(n: float, p: Array) -> tuple[float, float]:
         """Fewest and most successes the claim allows; a side without a claim is unlimited."""
@@ -164,19 +158,16 @@ def coverage(
 
     def detect(counts: Array, p: Array, truth: Array | None) -> float:
         k, n = counts
-        nearest = np.clip(p, *clopper_pearson(int(k), int(n), 0.02))
+        nearest = np.clip(p, *proportion(int(k), int(n), 0.02))
         true = float(truth) if truth is not None and sense == "==" else float(nearest)
         return outside(n, true, *limits(n, p))
 
-    clopper_pearson(successes, trials)
-    counts = np.array((successes, trials), dtype=float)
+    counts = np.array(counted(successes, trials), dtype=float)
     return put_to_test(
         name,
         "coverage",
         counts,
-        printed,
-        corrected,
-        controls,
+        (printed, corrected, controls),
         compare=compare,
         detect=detect,
         read=read,
@@ -185,9 +176,23 @@ def coverage(
         sizes={"trials": int(trials)},
         numbers={
             "frequency": successes / trials,
-            "Clopper-Pearson interval": list(clopper_pearson(successes, trials, family_error)),
+            "Clopper-Pearson interval": list(proportion(successes, trials, family_error)),
         },
     )
+
+
+def counted(successes: int, trials: int) -> tuple[int, int]:
+    """Read how often an event occurred in independent trials."""
+    trials = whole("trials", trials, 1)
+    if whole("successes", successes, 0) > trials:
+        raise ValueError(f"successes must be at most trials = {trials}, got {successes}")
+    return int(successes), trials
+
+
+def proportion(successes: int, trials: int, error: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval, which misses the probability with at most ``error``."""
+    interval = stats.binomtest(successes, trials).proportion_ci(1 - error, method="exact")
+    return float(interval.low), float(interval.high)
 
 
 def outside(n: float, p: float, low: float, high: float) -> float:

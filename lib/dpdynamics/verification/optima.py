@@ -37,7 +37,6 @@ def optimum(
         Called with keywords if ``bounds`` is a mapping, with one array of shape (k,) otherwise.
     printed, corrected : array_like, shape (k,), or () if k = 1
         Claimed location, in the order of ``bounds``.
-    controls : mapping of str to array_like (another location)
     bounds : mapping or sequence of (low, high)
         A box with the optimum inside.
     rtol : float
@@ -96,12 +95,9 @@ def optimum(
         name,
         "optimum",
         best,
-        printed,
-        corrected,
-        controls,
+        (printed, corrected, controls),
         compare=compare,
         read=read,
-        read_measured=read,
         test=f"location within {rtol:g} of the numerical {sense}imum, per coordinate",
         comparisons=box.dimension,
         sizes={"coordinates": box.dimension, "evaluations": found.evaluations},

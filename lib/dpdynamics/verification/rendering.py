@@ -19,27 +19,19 @@ if TYPE_CHECKING:
     from .verdicts import Verdict
 
 MIME = "application/vnd.dpdynamics.verdict+json"
-SYMBOLS = {
-    words.HOLDS: "✓",
-    words.REBUILT: "≅",
-    words.MISPRINTED: "✎",
-    words.CONDITIONAL: "†",
-    words.FAILS: "✗",
-    words.ASSUMED: "◇",
-    words.OUT_OF_REACH: "…",
-    UNDECIDED: "?",
-}
 # Okabe-Ito hues of middle lightness, legible as an accent on light and on dark pages alike.
-COLOURS = {
-    words.HOLDS: "#009e73",
-    words.REBUILT: "#3aa6a6",
-    words.MISPRINTED: "#a9a13a",
-    words.CONDITIONAL: "#d08700",
-    words.FAILS: "#d55e00",
-    words.ASSUMED: "#4a90c2",
-    words.OUT_OF_REACH: "#8a8a8a",
-    UNDECIDED: "#b06a9b",
+LOOKS = {
+    words.HOLDS: ("✓", "#009e73"),
+    words.REBUILT: ("≅", "#3aa6a6"),
+    words.MISPRINTED: ("✎", "#a9a13a"),
+    words.CONDITIONAL: ("†", "#d08700"),
+    words.FAILS: ("✗", "#d55e00"),
+    words.ASSUMED: ("◇", "#4a90c2"),
+    words.OUT_OF_REACH: ("…", "#8a8a8a"),
+    UNDECIDED: ("?", "#b06a9b"),
 }
+SYMBOLS = {word: symbol for word, (symbol, _) in LOOKS.items()}
+COLOURS = {word: colour for word, (_, colour) in LOOKS.items()}
 # The outcome of a check is drawn like the verdict that it suggests.
 DRAWN_LIKE = {
     HELD: words.HOLDS,
@@ -86,7 +78,6 @@ def as_evidence(verdict: Verdict) -> dict[str, Any]:
     record: dict[str, Any] = plain(
         {**vars(verdict), "checks": checks, "errata": [vars(e) for e in verdict.errata]}
     )
-    del record["seconds"]  # they differ from run to run
     return {"claim": record.pop("claim"), "verdict": words.settled(record), **record}
 
 
@@ -122,7 +113,8 @@ def wording(comparison: Mapping[str, Any], unit: str = "tolerance") -> str:
 def statements(check: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the lines of one check: what was judged, and how it came out."""
     unit = UNITS.get(check["kind"], "tolerance")
-    lines = [("printed statement", wording(check["printed"], unit))]
+    whose = "our statement" if "(ours)" in check["name"] else "printed statement"
+    lines = [(whose, wording(check["printed"], unit))]
     if check["corrected"]:
         lines.append(("corrected statement", wording(check["corrected"], unit)))
     for control in check["controls"]:
@@ -179,8 +171,8 @@ def substitute(evidence: Mapping[str, Any]) -> str:
         FAILED: "fails",
         UNDECIDED: "is undecided",
     }[found]
-    subject = "the statement" if evidence["verdict"] == words.OUT_OF_REACH else "the rest of it"
-    return f"On the stand-in that could be tested, {subject} {told}." if told else ""
+    rest = "" if evidence["verdict"] == words.OUT_OF_REACH else " of the rest"
+    return f"What could be tested{rest}, on a stand-in, {told}." if told else ""
 
 
 # --- text and HTML -------------------------------------------------------------------------------
@@ -190,10 +182,7 @@ def as_text(evidence: Mapping[str, Any]) -> str:
     """Return the verdict for a terminal."""
     word = evidence["verdict"]
     lines = [f"{SYMBOLS[word]} {evidence['claim']}: {word}"]
-    if reason := why(evidence):
-        lines.append(f"  {reason}")
-    if found := substitute(evidence):
-        lines.append(f"  {found}")
+    lines += [f"  {told}" for told in (why(evidence), substitute(evidence)) if told]
     for check in evidence["checks"]:
         symbol = SYMBOLS[DRAWN_LIKE[check["outcome"]]]
         lines.append(f"  {symbol} {check['name']} ({check['kind']}, {check['outcome']})")
@@ -214,39 +203,28 @@ def as_html(evidence: Mapping[str, Any]) -> str:
     word, claim = evidence["verdict"], escape(evidence["claim"])
     if word == words.ASSUMED:
         return f"<span class='dpd-assumed' hidden>{claim}: {word}</span>"
-    body, rows = "", ""
-    if reason := why(evidence):
-        body = f"<p style='margin:0'>{escape(reason)}</p>"
-    if found := substitute(evidence):
-        body += f"<p style='margin:0'>{escape(found)}</p>"
+    told = (why(evidence), substitute(evidence))
+    body, rows = "".join(_line(escape(words_), "0") for words_ in told if words_), ""
     for check in evidence["checks"]:
         name = escape(check["name"])
-        body += (
-            f"<p style='margin:.4em 0 0'>{_badge(DRAWN_LIKE[check['outcome']])}{name} "
-            f"<span style='opacity:.75'>({check['kind']}, {check['outcome']})</span></p>"
-            + _list(statements(check))
-        )
-        rows += f"<p style='margin:.4em 0 0'>{name}</p>{_list(details(check))}"
+        kind = f"<span style='opacity:.75'>({check['kind']}, {check['outcome']})</span>"
+        body += _line(f"{_badge(DRAWN_LIKE[check['outcome']])}{name} {kind}")
+        body += _list(statements(check))
+        rows += _line(name) + _list(details(check))
     for erratum in evidence["errata"]:
-        told = {key: _typeset(str(value)) for key, value in erratum.items()}
-        body += (
-            "<details class='mathjax_process' style='margin:.4em 0 0'>"
-            f"<summary style='cursor:pointer'><strong>Erratum</strong> "
-            f"({graded(erratum)}): {told['location']}</summary>"
-            f"<em>Printed:</em> {told['printed']} <em>Correct:</em> {told['correct']} "
-            f"<em>Consequence:</em> {told['consequence']}</details>"
+        where, *parts = (
+            re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(erratum[key]))  # TeX that pages typeset
+            for key in ("location", "printed", "correct", "consequence")
         )
+        title = f"<strong>Erratum</strong> ({graded(erratum)}): {where}"
+        named = zip(("Printed", "Correct", "Consequence"), parts, strict=True)
+        slip = " ".join(f"<em>{name}:</em> {part}" for name, part in named)
+        body += _folded(title, slip, kind=" class='mathjax_process'")
     if terms := covered(evidence):
         part, whole = words.exercised(evidence["coverage"])
-        body += (
-            "<details style='margin:.4em 0 0'><summary style='cursor:pointer'>Terms of the "
-            f"statement exercised: {part} of {whole}</summary>{_list(terms)}</details>"
-        )
+        body += _folded(f"Terms of the statement exercised: {part} of {whole}", _list(terms))
     if rows:
-        body += (
-            "<details style='margin:.5em 0 0'><summary style='cursor:pointer'>Numbers</summary>"
-            f"{rows}</details>"
-        )
+        body += _folded("Numbers", rows, margin=".5em 0 0")
     return (
         f"<div class='dpd-verdict' role='group' aria-label='Verdict on {claim}: {word}' "
         "style='border:1px solid rgba(128,128,128,.4);"
@@ -257,9 +235,13 @@ def as_html(evidence: Mapping[str, Any]) -> str:
     )
 
 
-def _typeset(text: str) -> str:
-    """Return text with TeX between dollars as HTML that a notebook and the book typeset."""
-    return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(text))
+def _line(text: str, margin: str = ".4em 0 0") -> str:
+    return f"<p style='margin:{margin}'>{text}</p>"
+
+
+def _folded(title: str, body: str, margin: str = ".4em 0 0", kind: str = "") -> str:
+    summary = f"<summary style='cursor:pointer'>{title}</summary>"
+    return f"<details{kind} style='margin:{margin}'>{summary}{body}</details>"
 
 
 def _list(lines: list[tuple[str, str]]) -> str:

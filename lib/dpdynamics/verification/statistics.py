@@ -1,8 +1,4 @@
-"""The statistics behind the checks: intervals, critical values, power, fitted exponents.
-
-Nothing here knows about claims. Every routine states its error probability; the book's default is
-1e-4 for a whole family of comparisons.
-"""
+"""The statistics behind the checks: critical values, power, fitted exponents."""
 
 from __future__ import annotations
 
@@ -13,58 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, finite_array, fraction, nonnegative, number, whole
+from ..arguments import Array, finite_array, fraction, number, whole
 
 FAMILY_ERROR = 1e-4  # probability of rejecting a true statement, over all comparisons of a check
 
 
 def finite(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
-    """Return ``value`` as a non-empty array of real numbers, finite unless ``infinite``.
-
-    Raises
-    ------
-    ValueError
-        When the array is empty, complex, not numeric, or holds NaN (or infinity, if not allowed).
-    """
-    array = finite_array(name, value, infinite=True)  # here sizes have no limit
-    if not infinite and np.any(np.isinf(array)):
-        raise ValueError(f"{name} must be finite")
+    """Return ``value`` as a non-empty array of real numbers, finite unless ``infinite``."""
+    array = finite_array(name, value, infinite=infinite, largest=np.inf)
     if array.size == 0:
         raise ValueError(f"{name} must not be empty")
     return array
-
-
-# --- intervals and critical values ---------------------------------------------------------------
-
-
-def clopper_pearson(
-    successes: int, trials: int, error: float = FAMILY_ERROR
-) -> tuple[float, float]:
-    """Exact two-sided confidence interval for a probability.
-
-    Parameters
-    ----------
-    successes, trials : int
-        Number of successes, ``0 <= successes <= trials``, and of independent trials, at least 1.
-    error : float
-        Probability that the interval misses; each side gets half of it.
-
-    Returns
-    -------
-    low, high : float
-
-    References
-    ----------
-    Clopper and Pearson, Biometrika 26 (1934), 404-413.
-    """
-    trials = whole("trials", trials, 1)
-    successes = whole("successes", successes, 0)
-    if successes > trials:
-        raise ValueError(f"successes must be at most trials = {trials}, got {successes}")
-    half = fraction("error", error) / 2
-    low = stats.beta.ppf(half, successes, trials - successes + 1) if successes else 0.0
-    high = stats.beta.isf(half, successes + 1, trials - successes) if successes < trials else 1.0
-    return float(low), float(high)
 
 
 def critical_value(
@@ -137,48 +92,10 @@ class Estimate:
     standard_error: float
     dof: float
 
-    def __post_init__(self) -> None:
-        number("value", self.value)
-        nonnegative("standard_error", self.standard_error)
-        _checked(self.dof, 2)
-
     def interval(self, error: float = FAMILY_ERROR) -> tuple[float, float]:
         """Two-sided t-interval that misses the truth with probability ``error``."""
         half = critical_value(1, error, dof=self.dof) * self.standard_error
         return self.value - half, self.value + half
-
-
-def difference_of_means(first: ArrayLike, second: ArrayLike) -> Estimate:
-    """Welch's estimate of mean(first) - mean(second) from two independent samples, shape (n,)."""
-    pairs = (("first", first), ("second", second))
-    groups = [finite_array(name, x, largest=1e70) for name, x in pairs]  # of the fourth powers
-    if any(x.ndim != 1 or x.size < 2 for x in groups):
-        raise ValueError("first and second must have shape (n,) with n >= 2")
-    parts = np.array([x.var(ddof=1) / x.size for x in groups])
-    freedom = np.array([x.size - 1 for x in groups])
-    total = float(parts.sum())
-    if 0 < total < 1e-140:
-        raise ValueError("first and second must be constant or vary by more than 1e-70")
-    dof = total**2 / float(np.sum(parts**2 / freedom)) if total else float(freedom.sum())
-    return Estimate(float(groups[0].mean() - groups[1].mean()), float(np.sqrt(total)), dof)
-
-
-def equivalence(estimate: Estimate, margin: float) -> float:
-    """P-value of two one-sided t tests: small when ``abs(truth) < margin`` has been shown.
-
-    References
-    ----------
-    Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), 657-680.
-    """
-    if not number("margin", margin) > 0:
-        raise ValueError(f"margin must be positive, got {margin}")
-    if estimate.standard_error == 0:
-        return float(abs(estimate.value) >= margin)
-    inside = (margin - abs(estimate.value)) / estimate.standard_error
-    return float(stats.t.sf(inside, estimate.dof))
-
-
-# --- exponents -----------------------------------------------------------------------------------
 
 
 def loglog_slope(sizes: ArrayLike, values: ArrayLike) -> Estimate:

@@ -60,9 +60,8 @@ class _TTest:
 
     def detect(self, value: Array, statement: Array, truth: Array | None) -> float:
         centre, error, dof = self.estimate(value)
-        if (
-            truth is None or self.sides == 1
-        ):  # a one-sided truth is a bound: only the estimate tells
+        # A one-sided truth is a bound: only the estimate tells.
+        if truth is None or self.sides == 1:
             shift = self.excess(centre - statement) - st.critical_value(1, 0.02, dof=dof) * error
         else:
             shift = self.excess(truth - statement)
@@ -85,23 +84,18 @@ def expectation(
 ) -> Check:
     """Check expectations against Monte Carlo: Student t at every point, Bonferroni over points.
 
-    A true statement is rejected with probability at most ``family_error`` over all points. A
-    control must be rejected, and by a test whose power against it exceeds 0.99. That power is
-    computed from the difference between the control and the accepted statement, less twice the
-    allowance, over the standard error, and not from the observed discrepancy. For
-    ``instead(samples)`` the difference is the observed one less its own 99 % error.
+    A true statement is rejected with probability at most ``family_error`` over all points. The
+    power against a control, which must exceed 0.99, is that of its difference from the accepted
+    statement, less twice the allowance, over the standard error; for ``instead(samples)`` of the
+    observed difference less its own 99 % error.
 
     Parameters
     ----------
     samples : array_like, shape (replicates, points) or (replicates,)
         Independent rows, at least 8.
     printed, corrected : array_like, shape (points,) or ()
-    controls : mapping of str to array_like of the shape of ``printed``, or ``instead(samples)``
     allowance : float or array_like of the shape of ``printed``
-        A stated bound on deterministic error (discretisation, estimated by halving the step). It is
-        added to the tolerance and recorded.
-    where : mapping of str to array_like of the shape of ``printed``, optional
-        Parameters of the points; they name the worst one.
+        A stated bound on deterministic error, added to the tolerance.
     """
     draws = replicates("samples", samples)
     points, shape = draws[0].size, draws.shape[1:]
@@ -119,9 +113,7 @@ def expectation(
         name,
         "expectation",
         draws,
-        printed,
-        corrected,
-        controls,
+        (printed, corrected, controls),
         compare=test.compare,
         detect=test.detect,
         read=shaped_like(mean, "the points of samples"),
@@ -159,11 +151,9 @@ def rate(
     sizes : array_like, shape (n,)
         At least five distinct sizes over at least 1.5 decades.
     values : array_like, shape (n,) or (replicates, n)
-        Positive; with replicates (at least 8 independent rows) the fit is to their mean and the
-        t-interval comes from the jackknife, otherwise from the residuals.
+        Positive; at least 8 independent rows, if replicates. The fit is :func:`loglog_slope`'s.
     printed, corrected : float
         Claimed exponents.
-    controls : mapping of str to float (another exponent) or ``instead(values)``
     sense : {"==", "<="}
         ``"<="`` for an upper bound: the exponent is at most the claim, and controls claim less.
     allowance : float
@@ -198,9 +188,7 @@ def rate(
         name,
         "rate",
         y,
-        printed,
-        corrected,
-        controls,
+        (printed, corrected, controls),
         compare=test.compare,
         detect=test.detect,
         read=shaped_like(0.0, "a number"),

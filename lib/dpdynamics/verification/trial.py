@@ -1,7 +1,7 @@
 """The trial itself: a printed statement, its correction and its controls go through one test.
 
-Each kind of evidence supplies how a measurement is compared with a statement; this file applies
-that comparison to every statement alike, so that no control is judged by a milder rule.
+Each kind of check supplies one comparison; it is applied to every statement alike, so that no
+control is judged by a milder rule.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ class Instead:
 
 
 def instead(measured: Any) -> Instead:
-    """Mark a control as a wrong measurement (for instance of a wrongly standardised statistic).
+    """Mark a control as a wrong measurement, of a wrongly standardised statistic for instance.
 
-    It is put through the test of the check in place of the measured quantity, against the accepted
-    statement, and must be rejected.
+    It is put through the test in place of the measured quantity, and must be rejected.
     """
     for part in measured if isinstance(measured, tuple) else (measured,):
         finite("measured", part, infinite=True)
@@ -44,13 +43,11 @@ def put_to_test(
     name: str,
     kind: str,
     measured: Array,
-    printed: Any,
-    corrected: Any,
-    controls: Mapping[str, Any],
+    statements: tuple[Any, Any, Any],
     *,
     compare: Callable[[str, Array, Any], Comparison],
     read: Callable[[str, Any], Any],
-    read_measured: Callable[[str, Any], Array],
+    read_measured: Callable[[str, Any], Array] | None = None,
     detect: Callable[[Array, Any, Any], float] | None = None,
     as_array: Callable[[Any], Array] = np.asarray,
     tightness: Callable[[str, Any], Mapping[str, Any]] | None = None,
@@ -58,34 +55,28 @@ def put_to_test(
 ) -> Check:
     """Put every statement through the same test and record the check.
 
-    Parameters
-    ----------
-    compare : callable
-        ``compare(label, measured, statement)`` returns the comparison.
-    read, read_measured : callable
-        Turn a user's statement (or wrong measurement), after its name, into its validated form.
-    detect : callable, optional
-        ``detect(measured, statement, truth)`` returns the power of a statistical test against
-        ``statement`` when ``truth`` holds. Where no statement was accepted, and for a wrong
-        measurement, ``truth`` is None: the power then follows from the observed difference, less
-        its own 99 % error.
-    as_array : callable
-        Turns a statement into an array, to see whether two statements are the same.
-    tightness : callable, optional
-        Of the accepted statement, from its label and itself.
+    ``statements`` are ``printed``, ``corrected`` (or None) and ``controls`` as the user passed
+    them; ``read`` and ``read_measured`` turn one of them (or a wrong measurement), after its name,
+    into its validated form, and ``as_array`` into an array, to see whether two are the same.
+    ``compare(label, measured, statement)`` returns the comparison, ``tightness(label, statement)``
+    that of the accepted statement, and ``detect(measured, statement, truth)`` the power of a
+    statistical test against ``statement`` when ``truth`` holds. ``truth`` is None where no
+    statement was accepted and for a wrong measurement: the observed difference, less its 99 %
+    error, takes its place.
     """
     text("name", name)
+    printed, corrected, controls = statements
     if not isinstance(controls, Mapping):
         raise ValueError(f"controls must map words to wrong statements, got {controls!r}")
-    statements = {"printed": read("printed", printed)}
+    claims = {"printed": read("printed", printed)}
     if corrected is not None:
-        statements["corrected"] = read("corrected", corrected)
-        if np.array_equal(as_array(statements["printed"]), as_array(statements["corrected"])):
+        claims["corrected"] = read("corrected", corrected)
+        if np.array_equal(as_array(claims["printed"]), as_array(claims["corrected"])):
             raise ValueError("corrected must differ from printed")
-    results = {label: compare(label, measured, s) for label, s in statements.items()}
+    results = {label: compare(label, measured, claim) for label, claim in claims.items()}
     sound = [label for label, result in results.items() if result.outcome == ACCEPTED]
     title = sound[0] if sound else "printed"
-    accepted = statements[title]
+    accepted = claims[title]
 
     judged_controls = []
     for label, control in controls.items():
@@ -93,12 +84,12 @@ def put_to_test(
             raise ValueError(f"controls must be described in words of their own, got {label!r}")
         argument, value, statement, truth = f"controls[{label!r}]", measured, accepted, None
         if isinstance(control, Instead):
-            value = read_measured(argument, control.measured)
+            value = (read_measured or read)(argument, control.measured)
             if np.array_equal(value, measured):
                 raise ValueError(f'control "{label}" equals the measurement it should falsify')
         else:
             statement, truth = read(argument, control), accepted if sound else None
-            for which, other in statements.items():
+            for which, other in claims.items():
                 if np.array_equal(as_array(statement), as_array(other)):
                     raise ValueError(f'control "{label}" equals the {which} statement')
         result = compare(label, value, statement)

@@ -6,7 +6,6 @@ The words and the rule that gives them stand in :mod:`.words`.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,32 +18,15 @@ from .seeds import base_seed
 Coverage = Mapping[str, str | Sequence[str] | None]
 
 
-class _Clock:
-    """Wall-clock seconds between verdicts; the first counts from the import."""
-
-    def __init__(self) -> None:
-        self.began = time.perf_counter()
-
-    def lap(self) -> float:
-        began, self.began = self.began, time.perf_counter()
-        return round(self.began - began, 2)
-
-
-_clock = _Clock()
-
-
 @dataclass(frozen=True)
 class Erratum:
     """A correction to a printed statement, tied to the check that shows it.
 
     Attributes
     ----------
-    location : str
-        Where in the paper.
-    printed, correct : str
-        What is printed and what is right, in Markdown with TeX between single dollars.
-    consequence : str
-        What follows for the paper's results; Markdown as well.
+    location, printed, correct, consequence : str
+        Where in the paper, what is printed, what is right, and what follows for the paper's
+        results, in Markdown with TeX between single dollars.
     check : str
         Name of the check of the same verdict that rejects the printed statement.
     grade : {"misprint", "constant", "condition", "conclusion"}
@@ -77,8 +59,8 @@ class Erratum:
 class Verdict:
     """The verdict on one claim with all its evidence; displays itself in text, HTML and JSON.
 
-    It records the base seed of :func:`generator` and the seconds since the previous verdict.
-    ``coverage`` lists each term of the statement with the controls or checks that exercise it.
+    It records the base seed of :func:`generator`; ``coverage`` lists each term of the statement
+    with the controls or checks that exercise it.
     """
 
     claim: str
@@ -90,7 +72,6 @@ class Verdict:
     reason: str = ""
     substitute: tuple[str, ...] = ()
     seed: int = field(default_factory=base_seed)
-    seconds: float = field(default_factory=lambda: _clock.lap())
 
     @property
     def verdict(self) -> str:
@@ -99,7 +80,7 @@ class Verdict:
 
     @property
     def evidence(self) -> dict[str, Any]:
-        """Everything but the seconds, in the form of ``evidence.schema.json``."""
+        """All of it in the form of ``evidence.schema.json``."""
         return rendering.as_evidence(self)
 
     def __str__(self) -> str:
@@ -116,7 +97,7 @@ class Verdict:
             "text/html": rendering.as_html(evidence),
             "text/plain": rendering.as_text(evidence),
         }
-        return data, {"dpdynamics": {"claim": self.claim, "seconds": self.seconds}}
+        return data, {"dpdynamics": {"claim": self.claim}}
 
 
 def verdict(
@@ -133,7 +114,7 @@ def verdict(
     ----------
     claim : str
         Identifier in the inventory, for instance ``"lin2025.eq5"``.
-    *checks : Check
+    *checks
         At least one, with distinct names.
     assumed : bool
         For definitions, assumptions and algorithms: ``holds`` becomes ``assumed``, and the verdict
@@ -147,18 +128,11 @@ def verdict(
         Each hypothesis, term, factor and exponent of the statement, in words, with what exercises
         it: labels of rejected controls of these checks, or names of checks that reject the printed
         and accept the corrected statement because of it; None if nothing does.
-
-    Raises
-    ------
-    ValueError
-        On a malformed claim, no checks, repeated names, an erratum without its evidence, or a term
-        whose control does not exist or is not rejected.
     """
     if not checks:
         raise ValueError("checks must not be empty: a verdict needs evidence")
     _fit(claim, checks, errata)
-    terms = _covered(coverage or {}, checks)
-    return Verdict(claim, checks, tuple(errata), terms, assumed, rebuilt)
+    return Verdict(claim, checks, tuple(errata), _covered(coverage, checks), assumed, rebuilt)
 
 
 def out_of_reach(
@@ -187,18 +161,12 @@ def out_of_reach(
         what the substitute found; it decides nothing about the claim.
     claim, rebuilt, errata, coverage
         As in :func:`verdict`.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`verdict`, or on an empty reason.
     """
     text("reason", reason)
     checks = (*tested, *substitute)
     _fit(claim, checks, errata)
-    terms = _covered(coverage or {}, checks)
-    names = tuple(check.name for check in substitute)
-    return Verdict(claim, checks, tuple(errata), terms, False, rebuilt, reason, names)
+    found = claim, checks, tuple(errata), _covered(coverage, checks), False, rebuilt
+    return Verdict(*found, reason, tuple(check.name for check in substitute))
 
 
 def _fit(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> None:
@@ -222,12 +190,12 @@ def _fit(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> None
             )
 
 
-def _covered(coverage: Coverage, checks: Sequence[Check]) -> tuple[dict[str, Any], ...]:
+def _covered(coverage: Coverage | None, checks: Sequence[Check]) -> tuple[dict[str, Any], ...]:
     """Read the terms of a statement, each with what exercises it."""
     able = {check.name for check in checks if check.outcome == CORRECTED}
     able |= {c.label for check in checks for c in check.controls if c.outcome == REJECTED}
     terms = []
-    for term, by in coverage.items():
+    for term, by in (coverage or {}).items():
         labels = [] if by is None else [by] if isinstance(by, str) else list(by)
         for words_ in (term, *labels):
             text("coverage: a term or what exercises it", words_)

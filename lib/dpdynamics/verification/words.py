@@ -2,13 +2,13 @@
 
 =============================  ====================================================================
 ``holds``                      true as printed
-``holds as rebuilt``           the text had lost the statement; our reconstruction of it is true
+``holds as rebuilt``           the text had lost the statement; our reconstruction of it holds
 ``holds, misprinted``          a sign, an index, a letter or a constant is wrong, and nothing that
                                is drawn from the statement changes; or only its proof has a slip
-``holds under a condition``    true once a missing hypothesis is added
+``holds under a condition``    true once a hypothesis is added or strengthened
 ``fails as printed``           the statement, or a conclusion that is drawn from it, is false
 ``assumed``                    a definition, an assumption or an algorithm: exercised, not decided
-``out of reach``               no computation of ours can decide it
+``out of reach``               not decided: it needs data or settings that the book lacks
 ``undecided``                  the absence of a verdict
 =============================  ====================================================================
 

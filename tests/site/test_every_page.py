@@ -1,5 +1,6 @@
-"""Every page under axe-core, light and dark: no serious or critical violation."""
+"""Every page, loaded once: quiet, typeset, fit for a phone; then axe-core, light and dark."""
 
+import re
 from pathlib import Path
 
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
@@ -17,8 +18,24 @@ def serious(page, options="{}"):
     )
 
 
-def test_page_has_no_serious_violation(page_name, http_address, open_page):
-    page = open_page(http_address + page_name, color_scheme="light", reduced_motion="reduce")
+def test_page_is_quiet_and_typeset(page_name, shared_page):
+    page = shared_page(page_name)
+    assert not page.complaints
+    body = page.inner_text("body")
+    assert not re.search(r"\\\(|\\\[|\\begin\{", body)
+    formulas = page.locator("span.math, div.math").count()
+    assert page.locator("mjx-container").count() >= formulas
+    assert page.locator("mjx-merror").count() == 0
+
+
+def test_page_fits_a_phone(page_name, shared_page):
+    page = shared_page(page_name)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_page_has_no_serious_violation(page_name, shared_page):
+    page = shared_page(page_name)
     page.add_script_tag(path=AXE)
     assert not serious(page)
     page.evaluate(DARK)

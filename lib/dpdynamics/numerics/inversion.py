@@ -1,28 +1,17 @@
 r"""Privacy profiles from the moment generating function of the privacy loss.
 
-Let :math:`L = \ln(dP/dQ)` under P and :math:`M(z) = E_P[e^{zL}] = E_Q[e^{(z+1)L}]`. For a real y
-and c > 0, closing the contour gives
+Let :math:`L = \ln(dP/dQ)` under P and :math:`M(z) = E_P[e^{zL}] = E_Q[e^{(z+1)L}]`. For c > 0
 
 .. math::
 
-   \frac1{2\pi i}\int_{c-i\infty}^{c+i\infty}\frac{e^{zy}}{z(z+1)}\,dz = (1 - e^{-y})_+,
-   \qquad\text{hence}\qquad
    \delta(\varepsilon) = E_P[(1 - e^{\varepsilon-L})_+]
       = \frac1{2\pi i}\int_{c-i\infty}^{c+i\infty}\frac{M(z)\,e^{-\varepsilon z}}{z(z+1)}\,dz .
 
-Left of the pole at 0 the integral is smaller by M(0) = 1, left of the pole at -1 it is smaller by
-:math:`1 - e^\varepsilon`. Composition multiplies transforms, so ln M is all that is needed.
-
-The line passes through the saddle point, where the integrand is as small as it can be and its
-largest value is of the size of delta: tiny values keep their relative accuracy. By Poisson's
-summation formula the trapezoidal sum with step :math:`2\pi/D` is exactly
-
-.. math::
-
-   \sum_{m}\delta(\varepsilon + mD)\,e^{cmD}.
-
-The terms m > 0 are bounded by Chernoff, those with m < 0 are :math:`(1-e^{\varepsilon+mD})e^{cmD}`
-up to another Chernoff bound and are subtracted: this is how the period D is chosen.
+The line passes through the saddle point, where tiny values keep their relative accuracy. The
+trapezoidal sum with step :math:`2\pi/D` is exactly
+:math:`\sum_m\delta(\varepsilon + mD)\,e^{cmD}`. The terms m > 0 are bounded by Chernoff; those with
+m < 0 are :math:`(1-e^{\varepsilon+mD})e^{cmD}` up to another Chernoff bound and are subtracted:
+this is how the period D is chosen. Derivations are in the chapter on accounting.
 
 Where ln M is known in closed form off the line too, the line may be bent into a hyperbola on which
 the integrand falls exponentially (Talbot); that is what laws with slowly decaying M need.

@@ -5,13 +5,6 @@ record sits in one batch, chosen uniformly, and all other records contribute zer
 
 .. math:: P = \frac1T\sum_{t=1}^T N(e_t,\sigma^2I_T),\qquad Q = N(0,\sigma^2I_T).
 
-**What is known.** Independent assignment of each record to a batch (balls and bins, also called
-random allocation) is dominated by this pair under zero-out and add/remove neighbours, so the
-numbers are exact for it. Under a shuffle into batches of equal size the pair is attained, too, but
-is a lower bound only: another record takes the free place, and others opposite to the record give
-:math:`\frac1T\sum_tN(2e_t,\sigma^2I)` against :math:`\frac1T\sum_tN(e_t,\sigma^2I)`. In a known
-order (T = 1 here) the record costs one plain Gaussian release.
-
 **Computation.** The density ratio is the mean :math:`\bar L` of T independent
 :math:`L_t = e^{z_t/\sigma-1/(2\sigma^2)}`, :math:`z_t` standard normal under Q, and
 
@@ -31,55 +24,63 @@ kept apart from the sum R of the others, which is nearly always far below :math:
 that level and the single term by quadrature.
 """
 
+from dataclasses import dataclass, field
+from math import exp, log
+
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
-from ..arguments import Array, elementwise, nonnegative_array, one_of, positive, whole
-from .gaussian import gaussian_delta
+from ..arguments import (
+    Array,
+    elementwise,
+    fraction,
+    fraction_array,
+    nonnegative,
+    nonnegative_array,
+    one_of,
+    positive,
+    whole,
+)
+from ..numerics.roots import certified_root
+from .gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
+from .runs import Run
 
+_SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}
 _NODES, _WEIGHTS = leggauss(20)
 _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, over T e^epsilon
 
 
-def random_allocation_delta(
-    *,
-    noise_multiplier: float,
-    batches: int,
-    epsilon: ArrayLike,
-    relation: str = "add_remove",
-    mesh: int = 2**16,
-) -> float | Array:
-    r"""Compute the privacy profile of one epoch with the record in a random batch.
+@dataclass(frozen=True, kw_only=True)
+class BallsInBins(Run[float | Array]):
+    r"""Independent Gaussian noise on one epoch in which each record has a random batch; exact.
+
+    Every record is assigned to a batch independently; also called random allocation. For an epoch
+    shuffled into batches of equal size the profile is a lower bound only: see `Shuffled`.
 
     Parameters
     ----------
-    noise_multiplier : float
-        Noise standard deviation on each sum, over the clip norm; positive.
     batches : int
         T, at least 1. With 1 the place is known: one Gaussian release.
-    epsilon : number or array
-        In [0, inf).
-    relation : str
-        ``remove`` for :math:`H(P\|Q)`, ``add`` for :math:`H(Q\|P)`, ``add_remove`` for the larger.
-        Zeroing out is the same as removing.
+    relation : {"add_remove", "add", "remove", "zero_out"}
+        "remove" for :math:`H(P\|Q)`, "add" for :math:`H(Q\|P)`; "add_remove" and "zero_out" for
+        the larger of the two.
     mesh : int
         Points of the coarser mesh, at least 1024.
-
-    Returns
-    -------
-    float or array of the shape of `epsilon`
-        In [0, 1], with an error of at most about 1e-9 and a hundred-thousandth of the value.
-        Exact for balls and bins, a lower bound for a shuffle.
 
     Raises
     ------
     ValueError
         If an argument is out of range.
-    ArithmeticError
-        If the two meshes differ by more than 1e-9 and a hundredth of the value.
+
+    Notes
+    -----
+    `epsilon` is nonnegative. `delta` has an error of at most about 1e-9 and a hundred-thousandth of
+    its value; it is refused with an ArithmeticError where two meshes differ by more than 1e-9 and a
+    hundredth of the value. `epsilon` and `noise_for` have this error on the safe side, so they need
+    a `delta` above 1e-8.
 
     References
     ----------
@@ -89,18 +90,66 @@ def random_allocation_delta(
     Examples
     --------
     >>> release = {"noise_multiplier": 0.5, "epsilon": 1.0}
-    >>> [round(random_allocation_delta(**release, batches=t), 6) for t in (1, 10, 1000)]
+    >>> [round(BallsInBins(batches=t).delta(**release), 6) for t in (1, 10, 1000)]
     [0.509862, 0.187449, 0.001277]
     """
-    sigma, count = positive("noise_multiplier", noise_multiplier), whole("batches", batches, 1)
-    eps, points = nonnegative_array("epsilon", epsilon), whole("mesh", mesh, 1024)
-    signs = {"add_remove": (1, -1), "remove": (1,), "add": (-1,)}
-    one_of("relation", relation, tuple(signs))
-    if count == 1:
-        return gaussian_delta(mu=1 / sigma, epsilon=eps)
-    return elementwise(
-        lambda e: max(_delta(sigma, count, sign * e, points) for sign in signs[relation]), eps
-    )
+
+    batches: int
+    relation: str = "add_remove"
+    mesh: int = field(default=2**16, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "batches", whole("batches", self.batches, 1))
+        object.__setattr__(self, "mesh", whole("mesh", self.mesh, 1024))
+        one_of("relation", self.relation, tuple(_SIGNS))
+
+    def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> float | Array:
+        sigma = positive("noise_multiplier", noise_multiplier)
+        eps = nonnegative_array("epsilon", epsilon)
+        if self.batches == 1:
+            return gaussian_delta(mu=1 / sigma, epsilon=eps)
+        return elementwise(lambda e: self._larger(sigma, e), eps)
+
+    def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> float | Array:
+        sigma, deltas = positive("noise_multiplier", noise_multiplier), _resolved(delta)
+        if self.batches == 1:
+            return gaussian_epsilon(mu=1 / sigma, delta=deltas)
+
+        def solve(target: float) -> float:
+            def excess(epsilon: float) -> float:
+                return self._excess(sigma, max(epsilon, 0.0), target)
+
+            if excess(0.0) <= 0:
+                return 0.0
+            return max(certified_root(excess, 0.0, side=1, tolerance=1e-7, reach=1e6), 0.0)
+
+        return elementwise(solve, deltas)
+
+    def noise_for(self, *, epsilon: float, delta: float) -> float:
+        epsilon, delta = nonnegative("epsilon", epsilon), float(_resolved(fraction("delta", delta)))
+        full = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
+        if self.batches == 1:
+            return full * (1 + 1e-12)
+
+        def excess(log_noise: float) -> float:
+            return self._excess(exp(log_noise), epsilon, delta)
+
+        return exp(certified_root(excess, log(full), side=1, tolerance=1e-7))
+
+    def _larger(self, sigma: float, epsilon: float) -> float:
+        return max(
+            _delta(sigma, self.batches, sign * epsilon, self.mesh) for sign in _SIGNS[self.relation]
+        )
+
+    def _excess(self, sigma: float, epsilon: float, delta: float) -> float:
+        return log(self._larger(sigma, epsilon) * (1 + 1e-5) + 1e-9) - log(delta)
+
+
+def _resolved(delta: ArrayLike) -> Array:
+    deltas = fraction_array("delta", delta)
+    if np.any(deltas < 1e-8):
+        raise ValueError(f"delta must be at least 1e-8, where the error begins, got {delta!r}")
+    return deltas
 
 
 def _delta(sigma: float, count: int, level: float, points: int) -> float:

@@ -1,9 +1,10 @@
-r"""Exact mean of the sign of a coordinate of a private gradient, for every batch size.
+r"""Mean of the sign of a coordinate of a private gradient; the drift of DP-SignSGD is its negative.
 
 The coordinate is :math:`S = \frac1B\sum_jY_j + \tau\xi` with :math:`\tau = C\sigma_{DP}/B` and
-:math:`Y_j` the coordinate of one clipped gradient, a function of its own Gaussian coordinate and of
-the length of the others. Given the Y, the mean sign is :math:`\mathrm{Erf}(\bar Y/\sqrt2\tau)`. For
-B > 1 the characteristic function of Y gives
+:math:`Y_j` the coordinate of one clipped gradient. If coordinates are many or the batch is large, S
+is nearly normal with mean m and variance V, and the mean sign :math:`\mathrm{Erf}(m/\sqrt{2V})`.
+Exactly, given the Y it is :math:`\mathrm{Erf}(\bar Y/\sqrt2\tau)`, and for B > 1 the characteristic
+function of Y gives
 
 .. math::
 
@@ -13,18 +14,61 @@ B > 1 the characteristic function of Y gives
 where the private noise bounds the frequencies t/B that matter by :math:`9/C\sigma_{DP}`.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import erf
 
-from ..arguments import Array, plain, positive_array, together
-from .clipped_means import polar_angles, radial_range, scale_edges
+from ..arguments import Array, finite_array, nonnegative_array, plain, positive_array, whole
+from .clipped_means import clipped_moments, parameters, polar_angles, radial_range, scale_edges
 from .noise_laws import REACH, chi_density, panels, scale_density
-from .normalised_means import degrees, dimensions
-from .sign_drifts import coordinate_and_norm, multiplier_and_batch
 
 _POINTS = 121
+
+
+def averaged_sign_mean(
+    coordinate: ArrayLike,
+    mean_norm: ArrayLike,
+    noise_scale: ArrayLike,
+    dimension: ArrayLike,
+    clip_norm: ArrayLike,
+    noise_multiplier: ArrayLike,
+    *,
+    batch_size: int = 1,
+    degrees_of_freedom: ArrayLike = np.inf,
+) -> float | Array:
+    r"""Compute the mean sign as if the clipped batch were normal, with its exact two moments.
+
+    Claim anon2025.thmB.10 (equation 107), with the average over the batch.
+
+    Parameters
+    ----------
+    coordinate, mean_norm : numbers or arrays
+        Coordinate and length of the mean gradient.
+    noise_scale, dimension, clip_norm, degrees_of_freedom : numbers or arrays
+        As for `clipped_moments`.
+    noise_multiplier, batch_size : number or array, int
+        :math:`\sigma_{DP}`, nonnegative, and B.
+
+    Returns
+    -------
+    float or array of the common shape
+        In [-1, 1]; the error is of order 1/d, 1/B or less.
+    """
+    multiplier = nonnegative_array("noise_multiplier", noise_multiplier)
+    length, sigma, d, clip, nu, at, multiplier = _parts(
+        coordinate, mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom, multiplier
+    )
+    batch = whole("batch_size", batch_size, 1)
+    moments = clipped_moments(length, sigma, d, clip, nu)
+    share = np.divide(at, length, out=np.zeros_like(at), where=length > 0)
+    mean, across = share * moments.mean, np.asarray(moments.perpendicular)
+    second = across + (np.asarray(moments.parallel) - across) * share**2
+    private = (clip * multiplier / batch) ** 2
+    std = positive_array("std", np.sqrt((second - mean**2) / batch + private))
+    return plain(np.asarray(erf(mean / std / 2**0.5)))
 
 
 def exact_sign_mean(
@@ -43,35 +87,37 @@ def exact_sign_mean(
     Arguments are those of `averaged_sign_mean`; the noise multiplier must be positive. By
     quadrature: the error is below 1e-7 for multipliers from 0.01 on and means of at most 1e8
     standard deviations. A value takes 0.05 s, some seconds for Student noise in batches.
-
-    References
-    ----------
     Claim anon2025.thmB.10 (equation 107), with the average over the batch.
     """
-    at, length = coordinate_and_norm(coordinate, mean_norm)
-    multiplier, batch = multiplier_and_batch(
-        positive_array("noise_multiplier", noise_multiplier), batch_size
+    multiplier = positive_array("noise_multiplier", noise_multiplier)
+    parts = _parts(
+        coordinate, mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom, multiplier
     )
-    sigma = positive_array("noise_scale", noise_scale)
-    if np.any(length > 1e8 * sigma):  # beyond, rounding of the mean costs 1e-8 of the noise
+    batch = whole("batch_size", batch_size, 1)
+    if np.any(parts[0] > 1e8 * parts[1]):  # beyond, rounding of the mean costs 1e-8 of the noise
         raise ValueError("mean_norm must be at most 1e8 noise_scale")
-    parts = together(
-        coordinate=at,
-        mean_norm=length,
-        noise_scale=sigma,
-        dimension=dimensions(dimension),
-        clip_norm=positive_array("clip_norm", clip_norm),
-        noise_multiplier=multiplier,
-        degrees_of_freedom=degrees(degrees_of_freedom),
-    )
     values = [
         _exact(*row, batch=batch) for row in zip(*(x.ravel().tolist() for x in parts), strict=True)
     ]
     return plain(np.array(values).reshape(parts[0].shape))
 
 
+def _parts(coordinate: ArrayLike, mean_norm: ArrayLike, *others: Any) -> tuple[Array, ...]:
+    """Return the arguments of `clipped_moments`, the coordinate and the noise multiplier."""
+    *four, multiplier = others
+    parts = parameters(
+        mean_norm,
+        *four,
+        coordinate=finite_array("coordinate", coordinate),
+        noise_multiplier=multiplier,
+    )
+    if np.any(np.abs(parts[5]) > parts[0] * (1 + 1e-12)):
+        raise ValueError("coordinate must not exceed mean_norm in absolute value")
+    return parts
+
+
 def _exact(
-    m: float, length: float, sigma: float, d: float, clip: float, s: float, nu: float, *, batch: int
+    length: float, sigma: float, d: float, clip: float, nu: float, m: float, s: float, *, batch: int
 ) -> float:
     """Return the mean sign; values of the clipped coordinate are in units of clip."""
     y, weights = _coordinate_law(m / sigma, length / sigma, d, clip / sigma, nu, s, batch)

@@ -5,9 +5,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from dpdynamics.accounting import random_allocation_delta
+from accounting.asking import ask
+from dpdynamics.accounting import BallsInBins
+from dpdynamics.accounting.balls_in_bins import _far
 from dpdynamics.accounting.gaussian import gaussian_delta
-from dpdynamics.accounting.shuffling import _far
 
 
 def two_batches(sigma, epsilon, relation):
@@ -38,9 +39,7 @@ def two_batches(sigma, epsilon, relation):
 @pytest.mark.parametrize("epsilon", [0.0, 0.2, 1.0])
 @pytest.mark.parametrize("relation", ["remove", "add"])
 def test_two_batches_by_quadrature(sigma, epsilon, relation):
-    found = random_allocation_delta(
-        noise_multiplier=sigma, batches=2, epsilon=epsilon, relation=relation
-    )
+    found = BallsInBins(batches=2, relation=relation).delta(noise_multiplier=sigma, epsilon=epsilon)
     assert found == pytest.approx(two_batches(sigma, epsilon, relation), abs=1e-10, rel=1e-8)
 
 
@@ -59,8 +58,8 @@ def test_many_batches_by_importance_sampling(sigma, batches):
         "add": np.maximum(1 - np.exp(epsilon) * means[1], 0),
     }
     for relation, draws in estimates.items():
-        found = random_allocation_delta(
-            noise_multiplier=sigma, batches=batches, epsilon=epsilon, relation=relation
+        found = BallsInBins(batches=batches, relation=relation).delta(
+            noise_multiplier=sigma, epsilon=epsilon
         )
         assert abs(found - draws.mean()) < 5 * draws.std() / np.sqrt(draws.size)
 
@@ -76,40 +75,40 @@ def test_large_epsilon_by_simulation(sigma, batches, epsilon, draws):
     mean = np.exp(z / sigma - 1 / (2 * sigma**2)).mean(1)
     gains = np.maximum(1 - np.exp(epsilon) / mean, 0)
     settings = {"noise_multiplier": sigma, "batches": batches, "relation": "remove"}
-    found = random_allocation_delta(**settings, epsilon=epsilon, mesh=2**13)
+    found = ask(BallsInBins, "delta", **settings, epsilon=epsilon, mesh=2**13)
     assert found > 0.005
     assert abs(found - gains.mean()) < 5 * gains.std() / np.sqrt(draws)
-    assert random_allocation_delta(**settings, epsilon=800.0, mesh=2**13) < 1e-12
+    assert ask(BallsInBins, "delta", **settings, epsilon=800.0, mesh=2**13) < 1e-12
 
 
 @pytest.mark.parametrize(("sigma", "batches"), [(0.3, 2), (0.25, 10), (0.2, 1000)])
 def test_two_formulas_agree_where_both_are_accurate(sigma, batches):
     one, other = (_far(sigma, batches, 9.5, 2**n) for n in (15, 16))
     settings = {"noise_multiplier": sigma, "batches": batches, "relation": "remove"}
-    found = random_allocation_delta(**settings, epsilon=9.5)
+    found = ask(BallsInBins, "delta", **settings, epsilon=9.5)
     assert other - (one - other) / 3 == pytest.approx(found, abs=1e-8)
 
 
 def test_rounding_is_met_by_the_other_formula_and_not_refused():
     """Of 1 - e^epsilon + E(e^epsilon - L)_+ rounding leaves three digits, and none, here."""
     many = {"noise_multiplier": 0.2, "batches": 10**6, "relation": "remove"}
-    delta = random_allocation_delta(**many, epsilon=np.linspace(9.6, 10.6, 6))
+    delta = ask(BallsInBins, "delta", **many, epsilon=np.linspace(9.6, 10.6, 6))
     assert delta[4] == pytest.approx(0.0061333, abs=2e-7)
     bends = np.diff(np.log(delta), 2)
     assert np.all((bends > -0.004) & (bends < 0))
     few = {"noise_multiplier": 1.0, "batches": 1000, "relation": "remove"}
-    assert random_allocation_delta(**few, epsilon=10.0) < 1e-11
+    assert ask(BallsInBins, "delta", **few, epsilon=10.0) < 1e-11
 
 
 def test_known_place_is_one_gaussian_release():
-    found = random_allocation_delta(noise_multiplier=0.7, batches=1, epsilon=[0.0, 1.0])
+    found = BallsInBins(batches=1).delta(noise_multiplier=0.7, epsilon=[0.0, 1.0])
     assert found == pytest.approx(gaussian_delta(mu=1 / 0.7, epsilon=[0.0, 1.0]), rel=1e-15)
 
 
 def test_more_batches_hide_more():
     for relation in ("remove", "add"):
         profile = [
-            random_allocation_delta(noise_multiplier=0.6, batches=t, epsilon=0.2, relation=relation)
+            BallsInBins(batches=t, relation=relation).delta(noise_multiplier=0.6, epsilon=0.2)
             for t in (1, 2, 3, 10, 100, 10000)
         ]
         assert np.all(np.diff(profile) < 0)
@@ -118,8 +117,8 @@ def test_more_batches_hide_more():
 def test_profile_falls_and_is_convex_in_its_threshold():
     epsilon = np.log(np.linspace(1, 4, 7))
     for relation in ("remove", "add"):
-        delta = random_allocation_delta(
-            noise_multiplier=0.5, batches=20, epsilon=epsilon, relation=relation
+        delta = BallsInBins(batches=20, relation=relation).delta(
+            noise_multiplier=0.5, epsilon=epsilon
         )
         assert np.all(np.diff(delta) <= 0)
         assert np.all(np.diff(delta, 2) >= -1e-11)
@@ -127,7 +126,7 @@ def test_profile_falls_and_is_convex_in_its_threshold():
 
 def test_directions_agree_at_zero():
     found = [
-        random_allocation_delta(noise_multiplier=0.5, batches=20, epsilon=0.0, relation=r)
+        BallsInBins(batches=20, relation=r).delta(noise_multiplier=0.5, epsilon=0.0)
         for r in ("remove", "add")
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
@@ -136,7 +135,7 @@ def test_directions_agree_at_zero():
 def test_finer_mesh_changes_nothing_that_is_promised():
     for sigma, batches in ((0.7, 10000), (0.3, 50), (2.0, 10)):
         coarse, fine = (
-            random_allocation_delta(noise_multiplier=sigma, batches=batches, epsilon=0.5, mesh=mesh)
+            BallsInBins(batches=batches, mesh=mesh).delta(noise_multiplier=sigma, epsilon=0.5)
             for mesh in (2**15, 2**17)
         )
         assert coarse == pytest.approx(fine, abs=3e-10)
@@ -144,7 +143,7 @@ def test_finer_mesh_changes_nothing_that_is_promised():
 
 def test_coarse_mesh_is_refused():
     with pytest.raises(ArithmeticError, match="mesh"):
-        random_allocation_delta(noise_multiplier=0.5, batches=50_000, epsilon=0.1, mesh=1024)
+        BallsInBins(batches=50_000, mesh=1024).delta(noise_multiplier=0.5, epsilon=0.1)
 
 
 @pytest.mark.parametrize(
@@ -162,4 +161,16 @@ def test_coarse_mesh_is_refused():
 def test_bad_input(bad):
     (name,) = bad
     with pytest.raises(ValueError, match=name):
-        random_allocation_delta(**({"noise_multiplier": 1.0, "batches": 3, "epsilon": 1.0} | bad))
+        ask(BallsInBins, "delta", **({"noise_multiplier": 1.0, "batches": 3, "epsilon": 1.0} | bad))
+
+
+@pytest.mark.parametrize("batches", [1, 10])
+def test_the_answers_of_a_run_invert_each_other(batches):
+    run = BallsInBins(batches=batches, mesh=2**12)
+    noise = run.noise_for(epsilon=1.0, delta=1e-4)
+    assert run.delta(noise_multiplier=noise, epsilon=1.0) == pytest.approx(1e-4, rel=1e-4)
+    assert run.epsilon(noise_multiplier=noise, delta=1e-4) <= 1.0
+    assert run.epsilon(noise_multiplier=noise, delta=1e-4) == pytest.approx(1.0, rel=1e-4)
+    assert run.delta(noise_multiplier=noise, epsilon=1.0) <= 1e-4
+    with pytest.raises(ValueError, match="delta must be at least"):
+        run.epsilon(noise_multiplier=noise, delta=1e-9)

@@ -15,10 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpdynamics.arguments import finite_array, nonnegative_array
-
-from .sde import Ensemble, first_two_moments, time_grid
+from dpdynamics.dynamics.runs import Runs
+from dpdynamics.dynamics.sde import time_grid
 
 _LARGEST = 1e19  # its square is finite in single precision
+
+
+def first_two_moments(x: Any) -> Any:
+    """Means over the replicates of x and of its square, (2, dim), summed in double precision."""
+    if hasattr(x, "double"):
+        return (x.double()[None] ** x.new_tensor([[[1.0]], [[2.0]]]).double()).mean(1)
+    return np.stack([x.mean(0, dtype=np.float64), (x * x).mean(0, dtype=np.float64)])
 
 
 def ornstein_uhlenbeck_moments(
@@ -29,7 +36,7 @@ def ornstein_uhlenbeck_moments(
     diffusion: ArrayLike,
     rng: np.random.Generator,
     max_step: float | None = None,
-) -> Ensemble:
+) -> Runs:
     r"""Simulate :math:`dX = -aX\,dt + s\,dW` in single precision and record two moments.
 
     Parameters
@@ -46,7 +53,7 @@ def ornstein_uhlenbeck_moments(
 
     Returns
     -------
-    Ensemble
+    Runs
         `values` (N, 2, dim) as by `first_two_moments`.
 
     Raises
@@ -83,7 +90,7 @@ def ornstein_uhlenbeck_moments(
                 "square is not"
             )
         values.append(first_two_moments(x))
-    return Ensemble(finite_array("times", times), np.stack(values), x)
+    return Runs(finite_array("times", times), np.stack(values), x)
 
 
 @cache

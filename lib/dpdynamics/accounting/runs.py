@@ -1,0 +1,148 @@
+"""What is asked of a run of noisy releases.
+
+A class says how records are drawn, how often, and which data are neighbours: one for every
+combination for which something is proved. The noise is an argument, never a field.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from math import exp, log
+from typing import Generic, NamedTuple, TypeVar
+
+from numpy.typing import ArrayLike
+
+from ..arguments import (
+    Array,
+    elementwise,
+    fraction,
+    fraction_array,
+    nonnegative,
+    nonnegative_array,
+    one_of,
+    positive,
+)
+from ..numerics.roots import certified_root
+from .gaussian import gaussian_noise_multiplier
+
+# How well logarithms of delta and of the noise are found: lower bounds are stairs, and slow.
+_FINE = {1: 1e-6, -1: 1e-3}
+
+
+class Bracket(NamedTuple):
+    """Bounds below and above a quantity: two floats, or two arrays of one shape."""
+
+    lower: float | Array
+    upper: float | Array
+
+
+Reply = TypeVar("Reply", bound=float | Array | Bracket)
+
+
+class Run(ABC, Generic[Reply]):
+    """A run of noisy releases but for its noise.
+
+    Each step adds Gaussian noise to the sum of the sampled records' vectors, whose norms are at
+    most the clip norm, and releases the result; `noise_multiplier` is the standard deviation of the
+    noise over the clip norm. What a class knows exactly it returns as numbers, what it bounds as a
+    `Bracket`, both of the shape of `epsilon` or `delta`.
+    """
+
+    @abstractmethod
+    def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Reply:
+        r"""Compute the privacy profile :math:`\delta(\varepsilon)`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+        ArithmeticError
+            If the accuracy is not reached.
+        """
+
+    @abstractmethod
+    def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Reply:
+        r"""Compute the smallest :math:`\varepsilon\ge0` with :math:`\delta(\varepsilon)\le\delta`.
+
+        `delta` lies in (0, 1). Raises as `delta` does.
+        """
+
+    @abstractmethod
+    def noise_for(self, *, epsilon: float, delta: float) -> Reply:
+        """Calibrate the noise multiplier to a budget, which is never exceeded.
+
+        The number, or the upper end of the bracket, is enough; less than the lower end is not.
+        Known as `get_noise_multiplier` in Opacus and `calibrate_dp_mechanism` in dp-accounting.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or if `delta` is met without noise: from the probability
+            of taking part at all.
+        ArithmeticError
+            If the accuracy is not reached.
+        """
+
+
+class BoundedRun(Run[Bracket]):
+    """A run whose epsilon is bounded on both sides; its other answers invert these bounds."""
+
+    @abstractmethod
+    def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
+        """Bound epsilon from above for side 1, from below for side -1, if `rough` in little time.
+
+        Not increasing in the noise and in delta.
+        """
+
+    def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
+        noise = positive("noise_multiplier", noise_multiplier)
+        epsilons = nonnegative_array("epsilon", epsilon)
+
+        return _both(lambda e, side: self._delta_bound(noise, e, side), epsilons)
+
+    def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
+        def excess(log_delta: float) -> float:
+            delta = exp(min(log_delta, -1e-12))
+            return self._bound(noise, delta, side, rough=side < 0) - epsilon
+
+        if excess(0.0) > 0:
+            return 1.0
+        try:
+            root = certified_root(excess, log(1e-5), side=side, tolerance=_FINE[side], reach=600.0)
+        except ArithmeticError:  # next to nothing is known, or left
+            return 1e-265 if side > 0 else 0.0
+        return exp(min(root, 0.0))
+
+    def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Bracket:
+        noise = positive("noise_multiplier", noise_multiplier)
+        deltas = fraction_array("delta", delta)
+        return _both(lambda target, side: self._bound(noise, target, side), deltas)
+
+    def noise_for(self, *, epsilon: float, delta: float) -> Bracket:
+        epsilon, delta = nonnegative("epsilon", epsilon), fraction("delta", delta)
+        start = log(float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta)))
+
+        def bound(side: int) -> float:
+            def excess(log_noise: float) -> float:
+                return self._bound(exp(log_noise), delta, side, rough=side < 0) - epsilon
+
+            return exp(certified_root(excess, start, side=side, tolerance=_FINE[side]))
+
+        try:
+            lower = bound(-1)
+        except ArithmeticError:  # nothing is proved
+            lower = 0.0
+        return Bracket(lower, bound(1))
+
+
+def _both(bound: Callable[[float, int], float], targets: Array) -> Bracket:
+    """Bound every entry on both sides."""
+    return Bracket(
+        elementwise(lambda x: bound(x, -1), targets), elementwise(lambda x: bound(x, 1), targets)
+    )
+
+
+def zero_out_or_replace(relation: str, where: str) -> None:
+    """Check a relation that leaves the number of records as it is."""
+    if relation == "add_remove":
+        raise ValueError(f"relation must not be add_remove: for {where} zero_out is covered")
+    one_of("relation", relation, ("zero_out", "replace"))

@@ -1,0 +1,117 @@
+r"""Shuffled epochs: each record once an epoch, in a fresh random order.
+
+Other records can point the opposite way, and the batch of the record in question holds one of them
+less. So in units of the clip norm, seen from the sum of a batch without the record, its batch lies
+at 2, at 1 where it is zeroed out, and at 0 where it is replaced by one like the others; all other
+batches lie at 0.
+
+**From above** no amplification: a record takes part at most once an epoch, at a place that the
+attacker may know. **From below** two attacks of a few lines, each one number an epoch, composed
+over the epochs.
+
+* The largest release of the epoch. Its law does not depend on the record's place, so that nothing
+  need be known of the order: of T batches,
+  :math:`\Phi(\frac{x-a}\sigma)\Phi(\frac x\sigma)^{T-1}` with a = 2 against a = 1 or 0.
+* The sum of all releases of the epoch, :math:`N(a,T\sigma^2)`.
+
+If B does not divide n, epochs may keep or drop their last, smaller batch; the bound is the smaller
+of both. Where it is dropped, the record misses an epoch with the chance that it falls there.
+"""
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from ..arguments import Array, whole
+from .composition import cell_masses, composed_epsilon_lower, mixture_masses
+from .gaussian import gaussian_epsilon
+from .runs import BoundedRun, zero_out_or_replace
+
+_PLACES = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffled(BoundedRun):
+    """Independent Gaussian noise on the batches of shuffled epochs: bounds.
+
+    Parameters
+    ----------
+    batch_size, samples : int
+        B <= n. Where B does not divide n, both bounds hold whether epochs keep the last, smaller
+        batch or drop it.
+    steps : int
+        Number of releases of one run, at least 1. A started epoch counts from above and not from
+        below.
+    runs : int
+        Number of such runs on the same records; each starts its epochs anew.
+    relation : {"zero_out", "replace"}
+        One record's contributions zeroed out or put back, or the record replaced. Another number of
+        records is not covered.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> run = Shuffled(batch_size=500, samples=50_000, steps=3000)
+    >>> [round(end, 1) for end in run.epsilon(noise_multiplier=1.0, delta=1e-6)]
+    [17.6, 40.3]
+    """
+
+    batch_size: int
+    samples: int
+    steps: int = 1
+    runs: int = 1
+    relation: str = "zero_out"
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "samples", "steps", "runs"):
+            object.__setattr__(self, name, whole(name, getattr(self, name), 1))
+        if self.batch_size > self.samples:
+            raise ValueError(f"batch_size must be at most samples, got {self.batch_size}")
+        zero_out_or_replace(self.relation, "shuffled epochs")
+
+    def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
+        whole_batches, rest = divmod(self.samples, self.batch_size)
+        if side > 0 or (whole_batches == 1 and rest == 0):
+            started = self.runs * ceil(self.steps / whole_batches)
+            shift = 2.0 if self.relation == "replace" else 1.0
+            return float(gaussian_epsilon(mu=shift * sqrt(started) / noise, delta=delta))
+        return min(
+            self._attacked(noise, delta, batches, present, rough)
+            for batches, present in {
+                (ceil(self.samples / self.batch_size), 1.0),
+                (whole_batches, 1 - rest / self.samples),
+            }
+        )
+
+    def _attacked(
+        self, noise: float, delta: float, batches: int, present: float, rough: bool
+    ) -> float:
+        """Return the epsilon that the better attack proves."""
+        epochs, proved = self.runs * (self.steps // batches), 0.0
+        if not epochs:
+            return proved
+        points, cells = (2**12, 2**10) if rough else (2**15, 2**13)
+        for law in (_largest, _total):
+            p, q = (law(noise, batches, present, a, points) for a in _PLACES[self.relation])
+            found = composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
+            proved = max(proved, found)
+        return proved
+
+
+def _total(noise: float, batches: int, present: float, place: float, points: int) -> Array:
+    """Return the law of the sum of the releases of an epoch on cells."""
+    return mixture_masses(noise * sqrt(batches), present, place, points)
+
+
+def _largest(noise: float, batches: int, present: float, place: float, points: int) -> Array:
+    """Return the law of the largest release of an epoch on cells."""
+    cells = np.linspace(-12 * noise, 2 + 14 * noise, points)
+    quiet = log_ndtr(cells / noise)
+    loud = cell_masses((batches - 1) * quiet + log_ndtr((cells - place) / noise))
+    return present * loud + (1 - present) * cell_masses(batches * quiet)
