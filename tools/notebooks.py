@@ -12,7 +12,6 @@ Without PATH every notebook of the book is meant. The exit status is 1 when some
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import multiprocessing
 import os
@@ -104,13 +103,14 @@ def check(paths: list[Path]) -> int:
     return int(broken > 0)
 
 
-def seeds(paths: list[Path], others: list[int], jobs: int, timeout: float) -> int:
-    """Execute every notebook under other seeds and compare verdicts; 1 if one differs."""
+def seeds(paths: list[Path], others: list[int], jobs: int) -> int:
+    """Compute all verdicts under other seeds and compare them; 1 if one differs."""
+    os.environ["MPLBACKEND"] = "agg"
     runs = [(path, seed) for path in paths for seed in others]
     changed = 0
     context = multiprocessing.get_context("spawn")  # each process has a seed in its environment
-    with ProcessPoolExecutor(min(jobs, len(runs) or 1), mp_context=context) as pool:
-        results = pool.map(differences, *zip(*runs, strict=True), itertools.repeat(timeout))
+    with ProcessPoolExecutor(jobs, mp_context=context, max_tasks_per_child=1) as pool:
+        results = pool.map(differences, *zip(*runs, strict=True))
         for (path, seed), found in zip(runs, results, strict=True):
             changed += len(found)
             words = "; ".join(found) or "the same verdicts"
@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "run":
         return run(paths, given.force, given.jobs, given.timeout)
     if given.command == "seeds":
-        return seeds(paths, given.seeds, given.jobs, given.timeout)
+        return seeds(paths, given.seeds, given.jobs)
     return {"status": status, "normalise": normalise_all, "check": check}[given.command](paths)
 
 
