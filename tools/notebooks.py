@@ -90,14 +90,14 @@ def normalise_all(paths: list[Path]) -> int:
     return 0
 
 
-def check(paths: list[Path]) -> int:
+def check(paths: list[Path], verbose: bool = False) -> int:
     """Print every broken rule with notebook and cell; 1 if there is one."""
     library, broken = Library(), 0
     for path in paths:
         for problem in problems(path, library):
             broken += 1
             print(f"{shown(path)}, {problem}")
-        for remark in remarks(path):
+        for remark in remarks(path, library, verbose):
             print(f"{shown(path)}, remark: {remark}")
     print(f"{len(paths)} notebooks checked, {broken} problems.")
     return int(broken > 0)
@@ -130,6 +130,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="run, seeds: how many at once"
     )
     parser.add_argument("--timeout", type=float, default=600.0, help="run: seconds for one cell")
+    parser.add_argument(
+        "--verbose", action="store_true", help="check: what makes claims depend on one another"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="seeds: which ones")
     given = parser.parse_intermixed_args(arguments)
     if given.jobs < 1:
@@ -142,7 +145,9 @@ def main(arguments: list[str] | None = None) -> int:
         return run(paths, given.force, given.jobs, given.timeout)
     if given.command == "seeds":
         return seeds(paths, given.seeds, given.jobs)
-    return {"status": status, "normalise": normalise_all, "check": check}[given.command](paths)
+    if given.command == "check":
+        return check(paths, given.verbose)
+    return {"status": status, "normalise": normalise_all}[given.command](paths)
 
 
 if __name__ == "__main__":

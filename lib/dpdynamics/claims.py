@@ -214,16 +214,16 @@ class _Reader:
         if isinstance(call.func, ast.Name):
             filled = self.fills.get(call.func.id, set())
             given = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
-            return set().union(*(_roots(value) for key, value in given if key in filled))
-        handed = set().union(*map(_roots, call.args))
-        roots = _roots(call.func)
-        if roots & self.generators:  # a shuffle
+            return set().union(*(roots(value) for key, value in given if key in filled))
+        handed = set().union(*map(roots, call.args))
+        bottom = roots(call.func)
+        if bottom & self.generators:  # a shuffle
             return handed
         if not alone:
             return set()
-        if roots & self.modules:
-            return _roots(call.args[0]) if call.args else set()
-        return roots | (handed if _calls(call.func) else set())
+        if bottom & self.modules:
+            return roots(call.args[0]) if call.args else set()
+        return bottom | (handed if _calls(call.func) else set())
 
     def bind(self, node: ast.AST) -> None:
         """Note what a node binds, and what is behind the names."""
@@ -285,9 +285,9 @@ def _stores(node: ast.AST) -> set[str]:
     found = set[str]()
     for part in ast.walk(node):
         if isinstance(part, ast.Subscript | ast.Attribute) and not isinstance(part.ctx, ast.Load):
-            found |= _roots(part)
+            found |= roots(part)
         elif isinstance(part, ast.AugAssign):
-            found |= _roots(part.target)
+            found |= roots(part.target)
     return found
 
 
@@ -298,7 +298,7 @@ def _effects(
     found = _stores(body)
     for part in ast.walk(body):
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-            found |= _roots(part.value.func)
+            found |= roots(part.value.func)
     arguments = getattr(body, "args", None)
     own = [a.arg for a in [*arguments.args, *arguments.kwonlyargs]] if arguments else []
     filled = {key for pair in enumerate(own) if pair[1] in found for key in pair}
@@ -313,12 +313,12 @@ def _handed(value: ast.expr) -> set[str]:
     return {node.id for node in named} & _reads(value)[0]
 
 
-def _roots(node: ast.AST) -> set[str]:
+def roots(node: ast.AST) -> set[str]:
     """The names at the bottom of ``x``, ``x.a``, ``x[i]``, ``x.a()`` and of tuples of these."""
     while isinstance(node, ast.Subscript | ast.Attribute | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     if isinstance(node, ast.Tuple | ast.List):
-        return set[str]().union(*map(_roots, node.elts))
+        return set[str]().union(*map(roots, node.elts))
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
