@@ -12,7 +12,6 @@ Without PATH every notebook of the book is meant. The exit status is 1 when some
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import multiprocessing
 import os
@@ -91,26 +90,27 @@ def normalise_all(paths: list[Path]) -> int:
     return 0
 
 
-def check(paths: list[Path]) -> int:
+def check(paths: list[Path], verbose: bool = False) -> int:
     """Print every broken rule with notebook and cell; 1 if there is one."""
     library, broken = Library(), 0
     for path in paths:
         for problem in problems(path, library):
             broken += 1
             print(f"{shown(path)}, {problem}")
-        for remark in remarks(path):
+        for remark in remarks(path, library, verbose):
             print(f"{shown(path)}, remark: {remark}")
     print(f"{len(paths)} notebooks checked, {broken} problems.")
     return int(broken > 0)
 
 
-def seeds(paths: list[Path], others: list[int], jobs: int, timeout: float) -> int:
-    """Execute every notebook under other seeds and compare verdicts; 1 if one differs."""
+def seeds(paths: list[Path], others: list[int], jobs: int) -> int:
+    """Compute all verdicts under other seeds and compare them; 1 if one differs."""
+    os.environ["MPLBACKEND"] = "agg"
     runs = [(path, seed) for path in paths for seed in others]
     changed = 0
     context = multiprocessing.get_context("spawn")  # each process has a seed in its environment
-    with ProcessPoolExecutor(min(jobs, len(runs) or 1), mp_context=context) as pool:
-        results = pool.map(differences, *zip(*runs, strict=True), itertools.repeat(timeout))
+    with ProcessPoolExecutor(jobs, mp_context=context, max_tasks_per_child=1) as pool:
+        results = pool.map(differences, *zip(*runs, strict=True))
         for (path, seed), found in zip(runs, results, strict=True):
             changed += len(found)
             words = "; ".join(found) or "the same verdicts"
@@ -130,6 +130,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="run, seeds: how many at once"
     )
     parser.add_argument("--timeout", type=float, default=600.0, help="run: seconds for one cell")
+    parser.add_argument(
+        "--verbose", action="store_true", help="check: what makes claims depend on one another"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="seeds: which ones")
     given = parser.parse_intermixed_args(arguments)
     if given.jobs < 1:
@@ -141,8 +144,10 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "run":
         return run(paths, given.force, given.jobs, given.timeout)
     if given.command == "seeds":
-        return seeds(paths, given.seeds, given.jobs, given.timeout)
-    return {"status": status, "normalise": normalise_all, "check": check}[given.command](paths)
+        return seeds(paths, given.seeds, given.jobs)
+    if given.command == "check":
+        return check(paths, given.verbose)
+    return {"status": status, "normalise": normalise_all}[given.command](paths)
 
 
 if __name__ == "__main__":

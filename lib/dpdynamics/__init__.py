@@ -1,6 +1,7 @@
 """dpdynamics: the shared library of the book *Private Dynamics*, the whole house on one screen.
 
 A room imports only rooms on lower floors; notebooks import rooms and nothing else.
+``python -m dpdynamics.claims`` runs one claim of the book alone (:mod:`~dpdynamics.claims`).
 
 3. :mod:`~dpdynamics.verification`, checks that can fail: `identity`, `expectation`, `bound`,
    `privacy`, `rate`, `optimum`, `coverage`, `distribution`; `verdict`, `Erratum`, `attack`.

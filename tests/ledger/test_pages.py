@@ -282,7 +282,7 @@ def test_letter_counts_and_names_its_script(tmp_path: Path) -> None:
         "1 is beyond what a computation of ours could decide",
         "We suggest one correction",
         "**1. Theorem 1, display** (constant).",
-        "Script: test2025.thm1-1.py",
+        "Script: test2025.thm1.py",
         "2 of the 4 terms",
     ):
         assert words in letter

@@ -10,7 +10,8 @@ import pytest
 from nb.bootstrap import bootstrap_source
 from nb.execute import execute
 from nb.fingerprint import Library, outputs_hash
-from nb.lint import RULES, Chapter, remarks
+from nb.layout import ROOT
+from nb.lint import PENDING, RULES, Chapter, entanglements, remarks
 from nb.normalise import WIDGET_VIEW, read, text_of
 from planted_notebooks import write_notebook
 
@@ -27,6 +28,7 @@ def set_source(text: str):
     return lambda nb: nb.cells[2].update(source=text)
 
 
+TANGLED = "x = f()\nverdict('a2025.b', x)\nverdict('a2025.c', x)"
 PICTURE = {"image/svg+xml": "<svg/>"}
 BREAK = {
     "begins_with_title": (lambda nb: nb.cells[0].update(source="no title"), "cell 1"),
@@ -61,6 +63,7 @@ BREAK = {
     "is_small": (set_outputs(output({"text/html": "x" * 2_000_000})), "2.00 MB"),
     "is_readable": (set_source("\n".join("x = 1" for _ in range(41))), "cell 3 (code cell 2)"),
     "imports_rooms_only": (set_source("import polars"), "'polars'"),
+    "claims_stand_alone": (set_source(TANGLED), "computes for 2 claims, a2025.b, a2025.c"),
 }
 
 
@@ -114,7 +117,37 @@ def test_a_long_notebook_gets_a_remark(good) -> None:
     notebook = read(good)
     notebook.cells += [nbformat.v4.new_markdown_cell("text") for _ in range(65)]
     good.write_text(text_of(notebook), "utf-8")
-    assert [r.split(";")[0] for r in remarks(good)] == ["68 cells"]
+    assert [r.split(";")[0] for r in remarks(good, Library())] == ["68 cells"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["from math import pi\nA = pi * np.ones(2)\n\ndef f():\n    return g(A)"], []),
+        (["A = f(2)"], ["cell 3 (code cell 2): computes for 2 claims, a2025.b, a2025.c"]),
+        (["A = 1\nshow(A)"], ["computes for 2 claims", "draws, and a2025.b needs it"]),
+        (["A = 1", "x = 1", "x = 2", "fig = x = 3"], ["'x' is bound in 3 cells, at most 2"]),
+        (["A = 1", *(f"fig = {i}" for i in range(4))], []),
+    ],
+)
+def test_what_entangles_claims(plant, cells: list[str], found: list[str]) -> None:
+    verdicts = [f"verdict('a2025.{name}', A, f)" for name in "bc"]
+    messages = list(entanglements(Chapter(plant(*cells, *verdicts), Library())))
+    assert len(messages) == len(found)
+    assert all(words in message for words, message in zip(found, messages, strict=True))
+
+
+@pytest.mark.parametrize("name", sorted(PENDING))
+def test_a_notebook_whose_claims_stand_alone_is_no_longer_pending(name: str) -> None:
+    assert any(entanglements(Chapter(ROOT / name, Library()))), f"{name} can leave PENDING"
+
+
+def test_check_counts_what_is_pending_if_asked(tool) -> None:
+    path = ROOT / sorted(PENDING)[0]
+    assert "stand alone" not in tool("check", path).stdout
+    assert (
+        "reasons why its claims do not stand alone yet" in tool("check", "--verbose", path).stdout
+    )
 
 
 def test_check_reports_and_fails(good, tool) -> None:

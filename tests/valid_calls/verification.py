@@ -107,4 +107,11 @@ CALLS: dict[str, Call] = {
         allowance=0.01,
     ),
     "rejection_probability": of(noncentrality=1.0, critical=2.0, dof=10.0, sides=2),
+    "stated": of(
+        statement=lambda x, y, *, half=0.5: half * x * y,
+        cases=[(1.0, 2.0), {"x": 3.0, "y": 4.0}],
+        corrected={"half": 1.0},
+        controls={"a quarter": {"half": 0.25}},
+        where=("x",),
+    ),
 }

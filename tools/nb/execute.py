@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,13 +54,8 @@ def cell_name(notebook: nbformat.NotebookNode, index: int) -> str:
     return f"cell {index + 1} (code cell {number})"
 
 
-def run_cells(
-    notebook: nbformat.NotebookNode, folder: Path, timeout: float, more: Mapping[str, str] = {}
-) -> str:
-    """Execute every code cell in a fresh kernel, in place; returns the error, "" if none.
-
-    ``more`` is added to the environment of the kernel.
-    """
+def run_cells(notebook: nbformat.NotebookNode, folder: Path, timeout: float) -> str:
+    """Execute every code cell in a fresh kernel, in place; returns the error, "" if none."""
     where = {"cell": 0}
     client = NotebookClient(
         notebook,
@@ -73,7 +68,7 @@ def run_cells(
         on_cell_execute=lambda cell, cell_index: where.update(cell=cell_index),
     )
     try:
-        client.execute(env={**os.environ, **KERNEL_ENVIRONMENT, **more})
+        client.execute(env={**os.environ, **KERNEL_ENVIRONMENT})
     except CellExecutionError as error:
         lines = _ANSI.sub("", str(error.traceback)).strip().splitlines()[-_TRACEBACK_LINES:]
         named = f"{cell_name(notebook, where['cell'])}: {error.ename}: {error.evalue}"

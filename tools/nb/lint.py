@@ -7,9 +7,11 @@ apply the same rules one by one, so that a broken one fails under its own name.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +19,11 @@ from pathlib import Path
 
 import nbformat
 
+from dpdynamics.claims import Cell, Notebook, roots
 from nb.bootstrap import TAGS, bootstrap_source, is_bootstrap
 from nb.execute import cell_name
 from nb.fingerprint import Library, imported_modules, outputs_hash, python_source, why_stale
-from nb.layout import PACKAGE, ROOT
+from nb.layout import PACKAGE, ROOT, shown
 from nb.normalise import WIDGET_VIEW, normalise, text_of
 
 MAX_BYTES = 2_000_000
@@ -36,6 +39,43 @@ FORBIDDEN_TEXT = re.compile(
     r"NBVAL_\w+|vnd\.dpdynamics|DPDYNAMICS_SEED|\bdefault_rng\b|\bimportlib\b"
     r"|\b(?:Check|Comparison|Verdict|Attack)\("
 )
+# What a cell that only defines may call: classes, and these.
+MAKERS = {"np", "math", "itertools", "functools", *dir(builtins)} - {"print", "input", "open"}
+MAX_BINDINGS = 2  # cells that bind one name; a figure's names are bound again in every figure
+FIGURE_NAMES = {"fig", "ax", "axes", "_"}
+# Notebooks whose claims do not stand alone yet; one that obeys must leave.
+PENDING = {
+    "notebooks/adaptive/private_training.ipynb",
+    "notebooks/adaptive/sign_sde.ipynb",
+    "notebooks/adaptive/speed_and_plateau.ipynb",
+    "notebooks/adaptive/stationary_laws.ipynb",
+    "notebooks/adaptive/which_optimiser.ipynb",
+    "notebooks/clipping/clipped_diffusion.ipynb",
+    "notebooks/clipping/clipping_and_schedule.ipynb",
+    "notebooks/clipping/one_pass.ipynb",
+    "notebooks/clipping/rates.ipynb",
+    "notebooks/foundations/accounting.ipynb",
+    "notebooks/foundations/concentration.ipynb",
+    "notebooks/foundations/conversions.ipynb",
+    "notebooks/foundations/gaussian_divergence.ipynb",
+    "notebooks/foundations/privacy_as_divergence.ipynb",
+    "notebooks/foundations/stochastic_differential_equations.ipynb",
+    "notebooks/kan/correlated_noise.ipynb",
+    "notebooks/kan/curvature.ipynb",
+    "notebooks/kan/independent_noise.ipynb",
+    "notebooks/kan/optimisation.ipynb",
+    "notebooks/kan/population_risk.ipynb",
+    "notebooks/kan/separability.ipynb",
+    "notebooks/kan/stability.ipynb",
+    "notebooks/least_squares/diffusion.ipynb",
+    "notebooks/least_squares/one_record.ipynb",
+    "notebooks/least_squares/risk_curve.ipynb",
+    "notebooks/least_squares/several_releases.ipynb",
+    "notebooks/least_squares/single_run.ipynb",
+    "notebooks/least_squares/with_or_without_clipping.ipynb",
+    "notebooks/synthesis/four_lenses.ipynb",
+    "notebooks/synthesis/practitioner.ipynb",
+}
 _ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]{6,}>")
 
 
@@ -207,6 +247,45 @@ def imports_rooms_only(chapter: Chapter) -> Iterator[str]:
             yield f"{name}: imports {module!r}, which is no dependency of the library"
 
 
+def only_defines(cell: Cell) -> bool:
+    """Whether a cell holds imports, functions, classes and constants alone."""
+
+    def defines(statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value:
+            calls = [n for n in ast.walk(statement.value) if isinstance(n, ast.Call)]
+            called = set().union(*(roots(call.func) for call in calls))
+            return all(name in MAKERS or name[0].isupper() for name in called)
+        kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+        return isinstance(statement, kinds)
+
+    return all(defines(statement) for statement in cell.statements)
+
+
+def entanglements(chapter: Chapter) -> Iterator[str]:
+    """Where claims share what a cell computes or need a figure, and names bound again and again."""
+    book = Notebook(chapter.path)
+    users: dict[int, list[str]] = {}
+    for claim in book.claims:
+        for cell in book.needed([claim]):
+            users.setdefault(cell.place, []).append(claim)
+    bindings = Counter(name for cell in book.cells for name in cell.binds - FIGURE_NAMES)
+    for cell in book.cells:
+        name, claims = cell_name(chapter.notebook, cell.place - 1), users.get(cell.place, [])
+        if len(claims) > 1 and not only_defines(cell):
+            yield f"{name}: computes for {len(claims)} claims, {', '.join(claims)}"
+        if claims and any(word in cell.uses for word in ("show", "explorer")):
+            yield f"{name}: draws, and {claims[0]} needs it"
+    for name, number in sorted(bindings.items()):
+        if number > MAX_BINDINGS:
+            yield f"{name!r} is bound in {number} cells, at most {MAX_BINDINGS}"
+
+
+def claims_stand_alone(chapter: Chapter) -> Iterator[str]:
+    """A claim's cells use imports, definitions, the library and one another only."""
+    if shown(chapter.path) not in PENDING:
+        yield from entanglements(chapter)
+
+
 RULES = (
     begins_with_title,
     begins_with_bootstrap,
@@ -222,6 +301,7 @@ RULES = (
     is_small,
     is_readable,
     imports_rooms_only,
+    claims_stand_alone,
 )
 
 
@@ -231,10 +311,13 @@ def problems(path: Path, library: Library) -> list[str]:
     return [message for rule in RULES for message in rule(chapter)]
 
 
-def remarks(path: Path) -> list[str]:
-    """What an author should think about, though nothing fails."""
-    notebook = nbformat.reads(path.read_text("utf-8"), as_version=4)
-    found = []
-    if len(notebook.cells) > REMARK_CELLS:
-        found.append(f"{len(notebook.cells)} cells; more than {REMARK_CELLS} may be two chapters")
+def remarks(path: Path, library: Library, verbose: bool = False) -> list[str]:
+    """What an author should think about, though nothing fails; if `verbose` every entanglement."""
+    chapter = Chapter(path, library)
+    found, number = [], len(chapter.notebook.cells)
+    if number > REMARK_CELLS:
+        found.append(f"{number} cells; more than {REMARK_CELLS} may be two chapters")
+    if verbose and shown(path) in PENDING:
+        tangled = list(entanglements(chapter))
+        found += [f"{len(tangled)} reasons why its claims do not stand alone yet", *tangled]
     return found

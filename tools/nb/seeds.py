@@ -1,39 +1,48 @@
-"""The same verdicts under other seeds: notebooks executed again, in memory, and compared."""
+"""The same verdicts under other seeds: the cells that they need run again, and are compared."""
 
 from __future__ import annotations
 
-import copy
+import os
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from nb.execute import run_cells
+from dpdynamics.claims import Notebook
+from nb.layout import ROOT
 from nb.normalise import read
 
 VERDICT = "application/vnd.dpdynamics.verdict+json"
 VARIABLE = "DPDYNAMICS_SEED"
 
 
+def decided(evidence: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+    """Verdict and outcomes of the checks, (verdict, [(check, outcome), ...])."""
+    return evidence["verdict"], [(c["name"], c["outcome"]) for c in evidence["checks"]]
+
+
 def decisions(notebook: nbformat.NotebookNode) -> dict[str, Any]:
-    """Claim -> (verdict, [(check, outcome), ...]) of the outputs of a notebook."""
-    found = {}
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            evidence = output.get("data", {}).get(VERDICT)
-            if evidence:
-                checks = [(check["name"], check["outcome"]) for check in evidence["checks"]]
-                found[evidence["claim"]] = (evidence["verdict"], checks)
-    return found
+    """What the outputs of a notebook decided, by claim."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+    stored = (output.get("data", {}).get(VERDICT) for output in outputs)
+    return {evidence["claim"]: decided(evidence) for evidence in stored if evidence}
 
 
-def differences(path: Path, seed: int, timeout: float) -> list[str]:
-    """Execute a copy of a notebook under `seed`; one line for each claim decided differently."""
-    stored = read(path)
-    notebook = copy.deepcopy(stored)
-    if error := run_cells(notebook, path.parent, timeout, {VARIABLE: str(seed)}):
-        return [error]
-    expected, found = decisions(stored), decisions(notebook)
+def differences(path: Path, seed: int) -> list[str]:
+    """Compute the verdicts of a notebook under `seed`; a line for each claim decided differently.
+
+    To be called in a process of its own: it sets the environment and the working directory.
+    """
+    os.environ[VARIABLE] = str(seed)
+    os.chdir(ROOT)
+    notebook = Notebook(path)
+    try:
+        verdicts = notebook.verdicts(notebook.claims)
+    except Exception as error:
+        where = " ".join(getattr(error, "__notes__", []))
+        return [f"{where}: {type(error).__name__}: {error}"]
+    expected = decisions(read(path))
+    found = {claim: decided(verdict.evidence) for claim, verdict in verdicts.items()}
     return [
         f"claim {claim}: stored {expected.get(claim)}, under this seed {found.get(claim)}"
         for claim in sorted({*expected, *found})

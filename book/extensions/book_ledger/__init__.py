@@ -10,7 +10,7 @@
 ``graph``      ``{claim-graph}``, with ``layout``
 ``errata``     ``{errata}``
 ``letters``    the errata of a paper as a letter to its authors, for a release
-``scripts``    a standalone script for every erratum, by ``cutting`` and ``slicing`` notebooks
+``scripts``    a standalone script for every claim with errata, by :mod:`dpdynamics.claims`
 ``state``      ``{evidence}`` and ``{evidence-number}``, with ``summary`` and ``bars``
 ``questions``  ``{open-questions}``
 ``anchors``    an anchor at each verdict in a chapter's page

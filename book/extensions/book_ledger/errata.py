@@ -98,7 +98,7 @@ class ErrataDirective(LedgerDirective):
         if script.problem:
             yield f"No script: {script.problem}."
         else:
-            yield link(f"site:{script.address}", "A script that shows it alone")
+            yield link(f"site:{script.address}", "A script that decides the claim alone")
             yield "."
 
 

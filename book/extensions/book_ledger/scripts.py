@@ -1,4 +1,4 @@
-"""A small standalone script for every erratum: the check that shows it, cut out of its notebook."""
+"""A standalone script for every claim with errata: the cells of its notebook that it needs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from dpdynamics.claims import Notebook
 from dpdynamics.verification import Erratum
 
-from .cutting import WIDTH, SliceError, Source, cut
 from .evidence import Record
 from .ledger import Ledger, Row
 
@@ -27,17 +27,17 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same 
 
 @dataclass(frozen=True)
 class Script:
-    """The script of one erratum: number ``number`` of its claim, counted from 1."""
+    """The script that shows one erratum: number ``number`` of its claim, counted from 1."""
 
     row: Row
     erratum: Erratum
     number: int
-    source: Source
+    source: Notebook
 
     @property
     def name(self) -> str:
-        """File name."""
-        return f"{self.row.claim.id}-{self.number}.py"
+        """File name, shared by the errata of a claim."""
+        return f"{self.row.claim.id}.py"
 
     @property
     def address(self) -> str:
@@ -51,81 +51,57 @@ class Script:
         return next(c for c in self.row.decision.checks if c["name"] == self.erratum.check)
 
     @cached_property
-    def body(self) -> str:
-        """The code that computes the check; an error says why it cannot be cut out."""
-        assert self.row.decision is not None
-        decision = self.row.decision
-        return cut(self.source, decision.cell, decision.claim, self.erratum.check)
-
-    @cached_property
     def problem(self) -> str:
         """Why there is no script; empty if there is one."""
-        try:
-            compile(self.body, self.name, "exec")
-        except (SliceError, SyntaxError) as error:
-            return str(error)
-        return ""
+        claim = self.row.claim.id
+        found = claim in self.source.claims
+        return "" if found else f"{self.source.path.name}: no call of verdict on {claim}"
 
-    @property
+    @cached_property
     def text(self) -> str:
-        """The script."""
-        return f"{self._head()}\n{self.body}\n\n{self._comparison()}"
+        """The script: what it is, the cells, and the verdict beside what the book records."""
+        claim = self.row.claim.id
+        return f"{self._head()}\n{self.source.script([claim])}\n{self._comparison()}"
 
     @property
     def folders(self) -> list[str]:
         """Folders of the book that the script reads from."""
-        return sorted(set(FILES.findall(self.body)))
+        return sorted(set(FILES.findall(self.text)))
 
     def _head(self) -> str:
-        assert self.row.decision is not None
-        erratum, decision = self.erratum, self.row.decision
+        claim, path = self.row.claim, self.source.path.name
         lines = [
-            f"Erratum {self.number} to {self.row.claim.id}: {erratum.location}",
-            "",
-            f"Printed: {erratum.printed}",
-            f"Correct: {erratum.correct}",
-            f"Shown by the check: {erratum.check}",
-            "",
-            f"Cut out of {decision.notebook} of the book Private Dynamics, cell {decision.cell}: "
-            "only what this check needs.",
+            f"{claim.id}, {claim.name}: its verdict, with all checks and errata.",
+            f"Cells of {path} of the book Private Dynamics, those that it needs.",
             f"To run it: pip install {NEEDED}; unpack {ARCHIVE}, which also holds the book's "
-            f"package dpdynamics{' and the files that it reads' if self.folders else ''}; there, "
-            f"python {self.name}",
+            f"package dpdynamics and the files that its scripts read; there, python {self.name}",
             "A ratio is a discrepancy over its tolerance; above 1 a statement is rejected.",
         ]
-        wrapped = (
-            piece
-            for line in lines
-            for piece in (
-                textwrap.wrap(line, WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False)
-                or [""]
-            )
-        )
-        return "".join(f"# {line}".rstrip() + "\n" for line in wrapped)
+        wrapped = (textwrap.wrap(line, 98, break_on_hyphens=False) for line in lines)
+        return "".join(f"# {piece}\n" for line in wrapped for piece in line)
 
     def _comparison(self) -> str:
-        printed, corrected = self.check["printed"], self.check["corrected"]
-        lines = [
-            'print(f"{check.name} ({check.kind}; {check.test})")',
-            'print(f"printed statement {check.printed.outcome}: ratio {check.printed.ratio:.6g}")',
-            f'print("    recorded in the book: {float(printed["ratio"]):.6g}")',
-            "for place, value in check.printed.worst.items():",
-            '    print("    where it is worst,", place, "=", value)',
-        ]
-        if corrected:
-            lines += [
-                "print(",
-                '    f"corrected statement {check.corrected.outcome}: "',
-                '    f"ratio {check.corrected.ratio:.6g}"',
-                ")",
-                f'print("    recorded in the book: {float(corrected["ratio"]):.6g}")',
-            ]
-        return "\n".join(lines) + "\n"
+        assert self.row.decision is not None
+        sides = ("printed", "corrected")
+        checks = self.row.decision.checks
+        recorded = {c["name"]: {s: c[s]["ratio"] for s in sides if c[s]} for c in checks}
+        lines = [f"    {name!r}: {ratios}," for name, ratios in recorded.items()]
+        return "\n".join(["recorded = {", *lines, "}", _COMPARISON.format(claim=self.row.claim.id)])
+
+
+_COMPARISON = """\
+print(verdicts["{claim}"])
+for check in verdicts["{claim}"].checks:
+    for side, ratio in recorded[check.name].items():
+        found = getattr(check, side)
+        print(f"{{check.name}}: {{side}} statement {{found.outcome}}, ratio {{found.ratio:.6g}}")
+        print(f"    recorded in the book: {{ratio}}")
+"""
 
 
 def scripts(ledger: Ledger, root: Path) -> list[Script]:
     """The script of every erratum, in the order of the ledger."""
-    sources = {path: Source(root / path) for path in ledger.notebooks}
+    sources = {path: Notebook(root / path) for path in ledger.notebooks}
     return [
         Script(row, erratum, number, sources[row.decision.notebook])
         for row in ledger.rows.values()
@@ -138,7 +114,7 @@ def write(found: Sequence[Script], root: Path, out: Path) -> None:
     """Write all scripts below the root of the site, and one archive with all that they need."""
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    sound = [script for script in found if not script.problem]
+    sound = list({script.name: script for script in found if not script.problem}.values())
     for old in {path.name for path in folder.glob("*.py")} - {script.name for script in sound}:
         (folder / old).unlink()
     packed = io.BytesIO()

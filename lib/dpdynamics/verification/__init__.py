@@ -12,6 +12,9 @@ worst point.
 :func:`instead` a wrong measurement, put through the same test; the test must reject it, and a
 statistical test must have the power to do so.
 
+*A statement* is best a function, its cases plain data, and a control a changed keyword:
+:func:`stated` makes ``printed``, ``corrected`` and ``controls`` of them.
+
 *A verdict* is the worst that checks and graded errata (:class:`Erratum`) leave of a claim:
 :func:`verdict`, :func:`out_of_reach`; :mod:`.words` defines its words. It shows itself in a
 notebook and in a terminal, and writes its evidence as JSON in the form of
@@ -28,6 +31,7 @@ from .inequalities import bound, privacy
 from .laws import coverage, distribution
 from .optima import optimum
 from .seeds import generator
+from .statements import stated
 from .statistics import critical_value, loglog_slope, rejection_probability
 from .t_tests import expectation, rate
 from .trial import instead
@@ -51,5 +55,6 @@ __all__ = [
     "privacy",
     "rate",
     "rejection_probability",
+    "stated",
     "verdict",
 ]
