@@ -12,6 +12,9 @@ COURSE      ?= _build/course#  the folder of the course: student versions, grade
 ASSIGNMENT  ?=#           the assignments to release (default: all)
 SUBMITTED   ?=#           a folder of notebooks that were handed in
 MARKS       ?=#           a filled marks.csv
+ROOM        ?=#           the room of the library whose code is changed (default: all)
+COUNT       ?=#           how many changes (default: 200)
+SEED        ?=#           which changes are drawn (default: 1)
 TORCH_INDEX ?=#           index of PyTorch's wheels, to choose the small CPU-only one
 UV_VERSION  := 0.13.8
 
@@ -30,7 +33,7 @@ export PYTHONHASHSEED := 0
 export JUPYTER_PREFER_ENV_PATH := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup book site run seeds course grade test check lab lint format bench clean distclean pdf release reproducible weight
+.PHONY: help setup book site run seeds course grade test check mutants lab lint format bench clean distclean pdf release reproducible weight
 
 help: ## list the commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -135,6 +138,9 @@ lint: $(READY) ## formatting, lint, types, rules for notebooks
 	@$(BIN)/ruff check $(CODE) notebooks
 	@$(BIN)/mypy
 	@$(BIN)/python tools/notebooks.py check $(NB)
+
+mutants: $(READY) $(VENV)/.peers ## change the library in 200 places, one by one: do its tests see it? (ROOM=name; COUNT=n; SEED=n)
+	@$(BIN)/python tools/mutants.py $(if $(ROOM),--room $(ROOM)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 weight: $(READY) ## lines, code and public names of every part
 	@$(BIN)/python tools/weight.py $(if $(NAMES),--names)

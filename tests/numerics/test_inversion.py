@@ -57,6 +57,7 @@ def test_gaussian_loss(mu, place):
     ):
         assert result.value == pytest.approx(exact, rel=1e-9)
         assert abs(result.value - exact) <= 10 * result.error + 1e-12 * exact
+        assert result.error > 0
 
 
 @pytest.mark.parametrize("epsilon", [-30.0, -5.0, -0.1])

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from dpdynamics.accounting.subsampled_step import SubsampledStep
+from dpdynamics.numerics.convolution import epsilon_convolution, hockey_stick_convolution
+from dpdynamics.numerics.inversion import hockey_stick_inversion
+
+
+class Counted(SubsampledStep):
+    """A step that keeps the meshes on which its law was asked for."""
+
+    meshes: list
+
+    def masses(self, mesh, lowest, highest):
+        self.meshes.append(mesh)
+        return super().masses(mesh, lowest, highest)
+
+
+def _counted(noise, q, relation):
+    step = Counted(noise, q, relation)
+    object.__setattr__(step, "meshes", [])
+    return step
+
+
+@pytest.mark.parametrize(
+    ("noise", "q", "relation", "steps", "epsilon"),
+    [(1.0, 0.1, "remove", 30, 1.0), (0.7, 0.05, "add", 200, 3.0), (2.0, 0.2, "replace", 50, 1.5)],
+)
+def test_three_meshes_give_the_value_of_the_inversion(noise, q, relation, steps, epsilon):
+    step = _counted(noise, q, relation)
+    value, error = hockey_stick_convolution(step, steps, epsilon, 1e-20)
+    exact = hockey_stick_inversion(step.cumulants(steps, 1e-20), epsilon).value
+    assert len(step.meshes) == 3  # the errors h^2, h^3, ... are extrapolated away
+    assert value == pytest.approx(exact, rel=1e-9)
+    assert 0 < error < 1e-8 * value
+    back = epsilon_convolution(step, steps, value)
+    assert back.value == pytest.approx(epsilon, rel=1e-8)
+    assert 0 < back.error < 1e-7
+
+
+def test_one_step_has_its_closed_form():
+    step = _counted(1.0, 0.1, "remove")
+    for epsilon in (-0.05, 0.3, 1.0):
+        exact = float(step.delta(np.array([epsilon]))[0])
+        value, error = hockey_stick_convolution(step, 1, epsilon, 1e-20)
+        assert value == pytest.approx(exact, rel=1e-9)
+        assert abs(value - exact) <= error + 1e-13
