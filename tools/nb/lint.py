@@ -57,7 +57,6 @@ PENDING = {
     "notebooks/foundations/accounting.ipynb",
     "notebooks/foundations/concentration.ipynb",
     "notebooks/foundations/conversions.ipynb",
-    "notebooks/foundations/gaussian_divergence.ipynb",
     "notebooks/foundations/privacy_as_divergence.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
