@@ -57,6 +57,10 @@ def test_cases_are_tuples_mappings_or_single_arguments() -> None:
     named = [{"force": 1.0, "way": 2.0}, {"way": 2.0, "force": 3.0}]
     tuples = stated(work, CASES, controls={})
     assert stated(work, named, controls={})["printed"].tolist() == tuples["printed"].tolist()
+    arrays = {"force": np.array([1.0, 3.0]), "way": np.array([2.0, 2.0])}
+    grid = stated(work, arrays, controls={}, where=("way",))
+    assert grid["printed"].tolist() == tuples["printed"].tolist()
+    assert grid["where"] == {"way": arrays["way"]}
     single = stated(lambda x: 2 * x, np.array([1.0, 5.0]), controls={})
     assert single["printed"].tolist() == [2.0, 10.0]
 
@@ -85,7 +89,7 @@ def test_the_keywords_fit_a_check_of_samples_and_one_of_an_exponent() -> None:
         ({"cases": []}, "cases must hold at least one"),
         ({"cases": "abc"}, "cases must be a sequence"),
         ({"cases": 3}, "cases must be a sequence"),
-        ({"cases": {"force": 1.0, "way": 2.0}}, "cases must be a sequence"),
+        ({"cases": {"force": 1.0}}, "statement does not take these arguments: missing"),
         ({"cases": [(1.0,)]}, "statement does not take these arguments: missing"),
         ({"corrected": 3.0}, "corrected must be changed keywords or a function"),
         ({"corrected": {"haff": 1.0}}, "corrected does not take .* keyword argument 'haff'"),

@@ -15,7 +15,7 @@ Statement = Callable[..., Any]
 
 def stated(
     statement: Statement,
-    cases: Iterable[Any] | None = None,
+    cases: Iterable[Any] | Mapping[str, Any] | None = None,
     *,
     corrected: Mapping[str, Any] | Statement | None = None,
     controls: Mapping[str, Any],
@@ -28,9 +28,11 @@ def stated(
     statement : callable
         The statement as printed, a function of one case that gives a number or an array. What a
         control changes is a keyword of it, with the printed value as its default.
-    cases : iterable, optional
-        A tuple holds the arguments of a case in order, a mapping holds them by name, anything else
-        is the only argument. Without cases the statement has no arguments and is evaluated once.
+    cases : iterable, or mapping of str to array_like, optional
+        Of an iterable each item is a case: a tuple holds its arguments in order, a mapping holds
+        them by name, anything else is the only argument. A mapping holds all cases as arrays by
+        name, for a vectorised statement, which is evaluated once. Without cases the statement has
+        no arguments.
     corrected : mapping or callable, optional
         The keywords that differ where the printed statement is wrong, or another function.
     controls : mapping of words to mapping, callable or values
@@ -42,24 +44,26 @@ def stated(
     Returns
     -------
     dict
-        ``printed``, ``corrected``, ``controls``, a row for each case each; ``where`` if asked for.
+        ``printed``, ``corrected``, ``controls``, each with a row for each case unless the statement
+        is evaluated once; ``where`` if asked for.
     """
     if not callable(statement):
         raise ValueError(f"statement must be a function of one case, got {statement!r}")
     if not isinstance(controls, Mapping):
         raise ValueError(f"controls must map words to changed keywords, got {controls!r}")
-    if isinstance(cases, str | Mapping) or not isinstance(cases, Iterable | None):
+    if isinstance(cases, str) or not isinstance(cases, Iterable | None):
         raise ValueError(f"cases must be a sequence of cases, got {cases!r}")
-    calls = [_arguments(case) for case in cases] if cases is not None else None
-    if calls == []:
+    given = {} if cases is None else cases
+    once = isinstance(given, Mapping)
+    calls = [_arguments(case) for case in ([given] if once else given)]
+    if not calls:
         raise ValueError("cases must hold at least one case")
 
     def values(whose: str, function: Statement, changed: Mapping[str, Any]) -> Array:
-        for args, named in calls or [((), {})]:
+        for args, named in calls:
             _bind(whose, function, args, {**named, **changed})
-        if calls is None:
-            return np.asarray(function(**changed))
-        return np.array([function(*args, **{**named, **changed}) for args, named in calls])
+        rows = [np.asarray(function(*args, **{**named, **changed})) for args, named in calls]
+        return rows[0] if once else np.array(rows)
 
     sound: tuple[Statement, Mapping[str, Any]] = statement, {}
     if callable(corrected):
@@ -80,8 +84,9 @@ def stated(
         "controls": {words: control(f"controls[{words!r}]", c) for words, c in controls.items()},
     }
     if where:
-        bound = [_bind("statement", statement, *call) for call in calls or [((), {})]]
-        found["where"] = {name: np.array([_named(b, name) for b in bound]) for name in where}
+        bound = [_bind("statement", statement, *call) for call in calls]
+        grids = {name: [_named(arguments, name) for arguments in bound] for name in where}
+        found["where"] = {name: grid[0] if once else np.array(grid) for name, grid in grids.items()}
     return found
 
 
