@@ -163,6 +163,7 @@ def survives(root: Path, room: str, mutant: Mutant | None, limit: float | None) 
             (folder / LIBRARY / mutant.file).write_bytes(mutant.text)
         path = os.pathsep.join([f"{folder}/lib", str(root / "tests")])
         environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of a short run
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         end = time.monotonic() + limit if limit else None
         for arguments in runs(root, room, mutant.file if mutant else ""):

@@ -282,6 +282,9 @@ def test_one_shuffled_epoch_gains_from_correlation() -> None:
         assert by_hand == pytest.approx(share, abs=1e-4)
         reply = desk.correlate_noise(**epoch, steps=100, correlations=(lam,))
         assert not reply.refused and reply.value == pytest.approx(by_hand, rel=1e-6)
+        alone = reply.numbers["independent multiplier"]
+        longest = reply.numbers[f"multiplier at {lam:g}"] / alone
+        assert longest == pytest.approx((1 - lam**2) ** -0.5, rel=1e-6)
     assert desk.correlate_noise(**epoch, steps=101).refused
 
 

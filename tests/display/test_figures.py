@@ -107,6 +107,12 @@ def test_packed_frames_come_back(texts):
     assert all("".join(split(t)) == t for t in texts)
 
 
+def test_pieces_that_stay_together_are_one_chunk():
+    same, other = "<svg><g>a</g><g>b</g></svg>", "<svg><g>a</g><g>c</g></svg>"
+    assert pack([same, same]) == ([same], [[0], [0]])
+    assert pack([same, other])[0] == ["<svg><g>a</g>", "<g>b</g></svg>", "<g>c</g></svg>"]
+
+
 def test_packing_pays():
     frames = []
     for decay in np.linspace(0.1, 1, 10):

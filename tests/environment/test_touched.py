@@ -16,7 +16,11 @@ ROOMS = [path.parent.name for path in touched.ROOT.glob("lib/dpdynamics/*/__init
     ("file", "folders", "called"),
     [
         ("lib/dpdynamics/kan/training.py", ["environment", "kan"], ["kan."]),
-        ("lib/dpdynamics/arguments.py", ["environment", *ROOMS], [f"{room}." for room in ROOMS]),
+        (
+            "lib/dpdynamics/arguments.py",
+            ["environment", "house", *ROOMS],
+            [f"{room}." for room in ROOMS],
+        ),
         ("tests/dynamics/test_sde.py", ["dynamics"], []),
         ("tests/valid_calls/desk.py", [], ["desk."]),
         ("tests/valid_calls/calls.py", [], [f"{room}." for room in ROOMS]),
