@@ -1,10 +1,17 @@
 """A matplotlib figure as compact SVG text that is the same, byte for byte, on every run."""
 
+import functools
 import io
 import re
+from typing import Any
 
 import matplotlib
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.mathtext import MathTextParser
+from matplotlib.textpath import TextToPath
 
 from .style import RC
 
@@ -15,6 +22,52 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r'(?:href="|url\()#([^")]+)')
 
 
+_PARSED: Any = vars(MathTextParser)["_parse_cached"]
+
+
+class _Formulas(MathTextParser):
+    """Formulas, each parsed once; matplotlib remembers 50 for as long as a renderer lives."""
+
+    _parse_cached = functools.lru_cache(4096)(_PARSED.__wrapped__)
+
+
+_TEXT = TextToPath()
+_TEXT.mathtext_parser = _Formulas("path")
+
+
+class _Canvas(FigureCanvasBase):
+    """A canvas whose layout measures text with the renderer that draws it."""
+
+    def __init__(self, figure: Figure, renderer: Any) -> None:
+        super().__init__(figure)
+        self.get_renderer = lambda: renderer
+
+
+def _drawn(figure: Figure) -> str:
+    """Draw as ``savefig`` does, but once: it draws everything twice where there is a layout."""
+    buffer = io.StringIO()
+    canvas, dpi, image_dpi = figure.canvas, figure.dpi, RC["savefig.dpi"]
+    width, height = figure.get_size_inches()
+    points = FigureCanvasSVG.fixed_dpi
+    nothing = {"Date": None, "Creator": None}
+    vector: Any = RendererSVG(
+        points * width, points * height, buffer, None, image_dpi, metadata=nothing
+    )
+    vector._text2path = _TEXT
+    mixed: Any = MixedModeRenderer
+    renderer = mixed(figure, width, height, image_dpi, vector)
+    try:
+        _Canvas(figure, renderer)
+        figure.dpi = points
+        figure.set_facecolor(RC["savefig.facecolor"])
+        figure.draw(renderer)
+    finally:
+        figure.dpi = dpi
+        figure.set_canvas(canvas)
+    renderer.finalize()
+    return buffer.getvalue()
+
+
 def render(figure: Figure, *, prefix: str = "") -> str:
     """Draw a figure as a compact ``<svg>`` element.
 
@@ -22,10 +75,8 @@ def render(figure: Figure, *, prefix: str = "") -> str:
     dropped. Scales are not rounded: they multiply glyphs that are thousands of units wide.
     ``prefix`` is put before every id, so that several drawings can live in one HTML page.
     """
-    buffer = io.StringIO()
     with matplotlib.rc_context({key: RC[key] for key in ("svg.hashsalt", "svg.fonttype")}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
+        text = _drawn(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"\s+", " ", text).replace("> <", "><").replace(" />", "/>").strip()
