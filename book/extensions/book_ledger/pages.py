@@ -54,8 +54,8 @@ def fill(
 ) -> list[nodes.Node]:
     """The nodes of a filled template, in which a node that is no HTML yet has a numbered place.
 
-    A template calls ``markdown(text)``, with ``inline`` for a paragraph's content alone and ``lazy``
-    for formulas that are typeset on demand, and ``link(target, text)``, see :func:`address`.
+    A template calls ``link(target, text)``, see :func:`address`, and ``markdown(text)``: with
+    ``inline`` for a paragraph's content alone, ``lazy`` for formulas that are typeset on demand.
     """
     kept: list[list[nodes.Node]] = []
 
