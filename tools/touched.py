@@ -28,6 +28,7 @@ TESTS = {
     "book/extensions/": ["furniture", "site"],
     "book/extensions/book_course/": ["course"],
     "book/extensions/book_ledger/": ["ledger"],
+    "book/extensions/templates/": ["course", "ledger"],
     "course/": ["course"],
     "notebooks/": ["notebooks"],
     "tools/course": ["course"],

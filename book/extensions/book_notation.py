@@ -17,9 +17,10 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from book_ledger.pages import ENVIRONMENT
+
 SOURCE = Path(__file__).resolve().parents[1] / "notation.yml"
 FIELDS = {"symbol", "meaning", "unit", "names", "code"}
-ABSENT, PLANNED = "–", "(planned)"
 # Eight columns: the page is as wide as the window allows, the words take what symbols leave.
 STYLE = """<style>
 .bd-main .bd-content .bd-article-container:has(.notation-table) { max-width: 66rem; }
@@ -51,43 +52,14 @@ def load(source: Path = SOURCE) -> dict[str, Any]:
     return notation
 
 
-def _mathematics(text: str | None) -> str:
-    """A cell of LaTeX, unless it mixes words and mathematics itself."""
-    if text is None:
-        return ABSENT
-    return text if "$" in text else f"${text}$"
-
-
-def _code(entry: Mapping[str, Any]) -> str:
-    names = ", ".join(f"`{name}`" for name in entry["code"])
-    if not names:
-        return ABSENT
-    return f"{names} {PLANNED}" if entry.get("planned") else names
-
-
-def table(notation: Mapping[str, Any], group_id: str) -> list[str]:
-    """Return the lines of one group's table in MyST Markdown."""
-    groups = {group["id"]: group for group in notation["groups"]}
+def table(notation: Mapping[str, Any], group_id: str) -> str:
+    """Return one group's table in MyST Markdown."""
+    groups = {group["id"]: group["symbols"] for group in notation["groups"]}
     if group_id not in groups:
         raise ValueError(f"notation group must be one of {sorted(groups)}, got {group_id!r}")
-    symbols = groups[group_id]["symbols"]
-    papers = [
-        paper
-        for paper in notation["papers"]
-        if any(entry["names"][paper] is not None for entry in symbols)
-    ]
-    header = ["Symbol", "Meaning", "Unit", *papers, "Code"]
-    rows = [
-        [
-            _mathematics(entry["symbol"]),
-            entry["meaning"],
-            entry["unit"],
-            *(_mathematics(entry["names"][paper]) for paper in papers),
-            _code(entry),
-        ]
-        for entry in symbols
-    ]
-    return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
+    symbols = groups[group_id]
+    papers = [p for p in notation["papers"] if any(e["names"][p] is not None for e in symbols)]
+    return ENVIRONMENT.get_template("notation.md").render(symbols=symbols, papers=papers)
 
 
 class Notation(SphinxDirective):
@@ -99,7 +71,7 @@ class Notation(SphinxDirective):
         """Parse the table where the directive stands."""
         self.env.note_dependency(str(SOURCE))
         try:
-            lines = table(load(), self.arguments[0])
+            lines = table(load(), self.arguments[0]).splitlines()
         except ValueError as problem:
             raise self.error(str(problem)) from problem
         holder = nodes.container(classes=["notation-table"])

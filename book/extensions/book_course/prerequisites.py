@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from html import escape
 from textwrap import wrap
+from typing import Any
 
 import networkx as nx
 
-from book_ledger.inventory import Chapter, Inventory
+from book_ledger.inventory import Inventory
 from book_ledger.layout import Point, arrange
-from book_ledger.markup import picture, start
 
 WIDTH, HEIGHT = 108.0, 62.0  # of a chapter: seven columns fill a page of 1280 px, text at its size
 DOWN = 1.56  # stretch of a layout that is made for the lower boxes of claims
@@ -51,40 +49,44 @@ def ahead(inventory: Inventory) -> dict[str, list[str]]:
     return {user: sorted(found[user], key=place.__getitem__) for user in place if user in found}
 
 
-def draw(inventory: Inventory, href: Callable[[Chapter], str | None]) -> str:
-    """The graph as SVG, without the arrows that follow from others."""
-    full = earlier(inventory)
+def draw(inventory: Inventory) -> dict[str, Any]:
+    """The graph as a picture, without the arrows that follow from others; for ``graph.html``."""
+    full, later = earlier(inventory), ahead(inventory)
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(full)
     reduced = nx.transitive_reduction(full)
     graph.add_edges_from(edge for edge in full.edges if reduced.has_edge(*edge))
     layout = arrange(graph)
-    columns = [x for x, _ in layout.places.values()]
-    left = min(columns, default=0.0) - WIDTH / 2 - MARGIN
-    width = max(columns, default=0.0) + WIDTH / 2 + MARGIN - left
-    height = DOWN * layout.height + 2 * MARGIN
+    columns = [x for x, _ in layout.places.values()] or [0.0]
+    left = min(columns) - WIDTH / 2 - MARGIN
 
     def moved(point: Point) -> Point:
         return point[0] - left, DOWN * point[1] + MARGIN
 
-    edges = "".join(_edge([moved(p) for p in path]) for path in layout.paths.values())
-    parts = list(inventory.parts)
-    nodes = "".join(
-        _node(
-            inventory.chapters[key],
-            parts.index(inventory.chapters[key].part) + 1,
-            [inventory.chapters[k].title for k in full.predecessors(key)],
-            moved(at),
-            href(inventory.chapters[key]),
-        )
-        for key, at in layout.places.items()
-    )
-    label = "Arrows run from a chapter to the chapters that build on it"
-    svg = picture(width, height, label, "course-arrow")
-    return (
-        '<div class="course-graph" tabindex="0" role="region" '
-        f'aria-label="Graph of prerequisites">{svg}{edges}{nodes}</svg></div>'
-    )
+    chapters, parts = inventory.chapters, list(inventory.parts)
+    nodes = [
+        {
+            "chapter": chapters[key],
+            "part": parts.index(chapters[key].part) + 1,
+            "before": [chapters[k] for k in full.predecessors(key)],
+            "ahead": [chapters[k] for k in later.get(key, [])],
+            "place": moved(layout.places[key]),
+            "lines": lines(chapters[key].title),
+        }
+        for key in full
+    ]
+    return {
+        "nodes": nodes,
+        "edges": [_edge([moved(p) for p in path]) for path in layout.paths.values()],
+        "width": max(columns) + WIDTH / 2 + MARGIN - left,
+        "height": DOWN * layout.height + 2 * MARGIN,
+    }
+
+
+def lines(title: str) -> list[tuple[str, float]]:
+    """The lines of a title with their heights in its box."""
+    words = wrap(title, LINE, max_lines=ROWS, placeholder=" …", break_on_hyphens=False)
+    return [(line, 4.5 + LEADING * (row - (len(words) - 1) / 2)) for row, line in enumerate(words)]
 
 
 def _edge(points: list[Point]) -> str:
@@ -98,26 +100,4 @@ def _edge(points: list[Point]) -> str:
         x, y = a + WIDTH / 2, b
         if (a, b) in between:
             line += f"H{x:.1f}"
-    return f'<path class="course-edge" d="{line}"/>'
-
-
-def _node(chapter: Chapter, part: int, before: list[str], at: Point, address: str | None) -> str:
-    rests = f"builds on {'; '.join(before)}" if before else "builds on no other chapter"
-    html = {
-        "class": f"course-node part-{part}",
-        "data-chapter": chapter.key,
-        "aria-label": f"{chapter.title}: {rests}",
-        **({"href": address} if address else {}),
-        "transform": f"translate({at[0]:.1f} {at[1]:.1f})",
-    }
-    words = wrap(chapter.title, LINE, max_lines=ROWS, placeholder=" …", break_on_hyphens=False)
-    text = " ".join(  # the space keeps the words apart for whoever listens
-        f'<text y="{4.5 + LEADING * (row - (len(words) - 1) / 2):.1f}">{escape(line)}</text>'
-        for row, line in enumerate(words)
-    )
-    box = f'x="{-WIDTH / 2}" y="{-HEIGHT / 2}" width="{WIDTH}" height="{HEIGHT}" rx="6"'
-    name = "a" if address else "g"
-    if not address:
-        html["role"] = "img"
-    title = f"<title>{escape(chapter.title)}: {escape(rests)}</title>"
-    return f"{start(name, html)}{title}<rect {box}/>{text}</{name}>"
+    return line

@@ -1,21 +1,21 @@
 """The ledger of claims in the book: boxes, table, graph and errata, from executed notebooks alone.
 
-=============  ===========================================================================
-``inventory``  papers, claims and chapters from ``book/claims``, with their consistency
-``evidence``   the verdicts that notebooks stored in their outputs
-``ledger``     both together: one row per claim; ``ledger.json``
-``gate``       everything that is wrong with the evidence, in sentences that name the cell
-``boxes``      ``{claim}``, ``{claimref}``, ``{ledger-count}``
-``table``      ``{ledger}``
-``graph``      ``{claim-graph}``, with ``layout``
-``errata``     ``{errata}``
-``letters``    the errata of a paper as a letter to its authors, for a release
-``scripts``    a standalone script for every claim with errata, by :mod:`dpdynamics.claims`
-``state``      ``{evidence}`` and ``{evidence-number}``, with ``summary`` and ``bars``
-``questions``  ``{open-questions}``
-``anchors``    an anchor at each verdict in a chapter's page
-``markup``     HTML elements and links as docutils nodes
-=============  ===========================================================================
+==============  ===========================================================================
+``inventory``   papers, claims and chapters from ``book/claims``, with their consistency
+``evidence``    the verdicts that notebooks stored in their outputs
+``ledger``      both together: one row per claim; ``ledger.json``
+``gate``        everything that is wrong with the evidence, in sentences that name the cell
+``pages``       templates (``book/extensions/templates``) filled as nodes of a page
+``directives``  ``{claim}``, ``{ledger}``, ``{errata}``, ``{claim-graph}``, ``{evidence}``, ...
+``roles``       ``{claimref}``, ``{ledger-count}``, ``{evidence-number}``
+``summary``     the numbers on the state of the evidence
+``wording``     numbers and outcomes in words
+``graph``       the picture of the graph, with ``layout``
+``questions``   what each chapter calls open
+``letters``     the errata of a paper as a letter to its authors, for a release
+``scripts``     a standalone script for every claim with errata, by :mod:`dpdynamics.claims`
+``anchors``     an anchor at each verdict in a chapter's page
+==============  ===========================================================================
 
 Nothing here stores a verdict. Style and behaviour are ``book/static/ledger.css`` and ``ledger.js``.
 """
@@ -30,20 +30,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-from . import (
-    anchors,
-    boxes,
-    errata,
-    graph,
-    inventory,
-    ledger,
-    letters,
-    markup,
-    questions,
-    scripts,
-    state,
-    table,
-)
+from . import anchors, directives, inventory, ledger, letters, pages, roles, scripts
 
 LOGGER = logging.getLogger(__name__)
 SCHEMA = Path(__file__).parent / "ledger.schema.json"
@@ -51,7 +38,7 @@ SCHEMA = Path(__file__).parent / "ledger.schema.json"
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx. The root of the book is the source folder."""
-    for module in (markup, boxes, table, graph, errata, anchors, questions, state):
+    for module in (pages, directives, roles, anchors):
         module.register(app)
     app.add_css_file("ledger.css")
     app.add_js_file("ledger.js", loading_method="defer")

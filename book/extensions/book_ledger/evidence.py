@@ -89,9 +89,14 @@ class Decision:
         return words.repaired(self.record)
 
     @property
-    def bounds(self) -> list[Record]:
-        """The checks that record how loose a bound is."""
-        return [check for check in self.checks if check["tightness"]]
+    def tightness(self) -> float | None:
+        """The least bound over the quantity that it bounds; None without a bound."""
+        return min((tightest(check) for check in self.checks if check["tightness"]), default=None)
+
+    @property
+    def rejected(self) -> int:
+        """How many controls are rejected."""
+        return sum(control["outcome"] == "rejected" for control in self.controls)
 
 
 def deciding(check: Record) -> Record:
@@ -99,6 +104,12 @@ def deciding(check: Record) -> Record:
     printed, corrected = check["printed"], check["corrected"]
     accepted = corrected is not None and corrected["outcome"] == "accepted"
     return corrected if printed["outcome"] == "rejected" and accepted else printed
+
+
+def tightest(check: Record) -> float:
+    """Least bound over measured quantity, on the grid and under attack."""
+    attacked = check["tightness"]["under attack"]
+    return min(float(check["tightness"]["min"]), float("inf" if attacked is None else attacked))
 
 
 @dataclass(frozen=True)

@@ -34,24 +34,9 @@ KINDS: tuple[str, ...] = tuple(
 )
 ASSUMED_KINDS = ("definition", "assumption", "algorithm")  # exercised, not decided
 
-ABBREVIATIONS = {
-    "Theorem": "Thm",
-    "Lemma": "Lem",
-    "Proposition": "Prop",
-    "Corollary": "Cor",
-    "Conjecture": "Conj",
-    "Definition": "Def",
-    "Assumption": "Asm",
-    "Algorithm": "Alg",
-    "Equations": "Eqs",
-    "Equation": "Eq",
-    "Remark": "Rem",
-    "Figure": "Fig",
-    "Table": "Tab",
-    "Overlap": "Ovl",
-}
-
-PREFIX = re.compile("prop|conj|def|alg|asm|ass|eq|thm|cor|lem|rem|fig|tab")
+# How the id of a claim begins; and what a node of the graph says where that is another word.
+PREFIX = re.compile("prop|conj|def|alg|asm|ass|eq|thm|cor|lem|rem|fig|tab|overlap|")
+SAID = {"Assumption": "Asm", "Overlap": "Ovl"}
 
 
 class InventoryError(ValueError):
@@ -89,15 +74,12 @@ class Claim:
 
     @property
     def short(self) -> str:
-        """The label as a node of the graph shows it: ``Thm 4.2``."""
-        word, _, rest = self.label.partition(" ")
-        if word in ABBREVIATIONS and re.fullmatch(r"\(?[A-Z]?[0-9.]+[a-z]?\)?", rest):
-            return f"{ABBREVIATIONS[word]} {rest.strip('()')}"
+        """The claim as a node of the graph names it: ``Thm 4.2``, from its id."""
         name = self.id.partition(".")[2]
-        found = PREFIX.match(name)
-        prefix = found[0] if found else ""
+        prefix = re.match(PREFIX, name)[0]  # type: ignore[index]
+        word = SAID.get(self.label.partition(" ")[0], prefix.capitalize())
         rest = re.sub(r"\.(?=[a-z])", " ", name.removeprefix(prefix))
-        return re.sub(r" \w{5,}$", "", f"{prefix.capitalize()} {rest}".strip())
+        return re.sub(r" \w{5,}$", "", f"{word} {rest}".strip())
 
 
 def slug(claim_id: str) -> str:

@@ -12,12 +12,7 @@ import posixpath
 import re
 from pathlib import Path
 
-from docutils import nodes
-from sphinx.application import Sphinx
-
-from .boxes import LedgerDirective
 from .inventory import Chapter
-from .markup import tag
 
 SECTION = re.compile(r"^## .*\bopen ends\b.*$", re.MULTILINE | re.IGNORECASE)
 OPEN = re.compile(r"^(?:[*-] )?(\*{1,2})Open[^*\n]*\1\s*")
@@ -44,34 +39,3 @@ def open_questions(root: Path, chapter: Chapter) -> list[str]:
         return [DOCUMENT.sub(rooted, body.strip())]
     openings = [(block, OPEN.match(block)) for block in blocks]
     return [DOCUMENT.sub(rooted, block[m.end() :]) for block, m in openings if m]
-
-
-class OpenQuestionsDirective(LedgerDirective):
-    """``{open-questions}``: one entry per chapter, and the chapters that name nothing."""
-
-    def run(self) -> list[nodes.Node]:
-        """Parse what each chapter says in the language of the page."""
-        self.depend()
-        inventory, root = self.ledger.inventory, Path(self.env.srcdir)
-        terms: list[nodes.Node] = []
-        silent: list[str] = []
-        for chapter in inventory.chapters.values():
-            if chapter.docname not in self.env.found_docs or chapter.notebook is None:
-                continue
-            name = f"{{doc}}`{chapter.title} </{chapter.docname}>`"
-            found = open_questions(root, chapter)
-            if not found:
-                silent.append(name)
-                continue
-            terms.append(tag("dt", *self.markdown(name)))
-            terms += [tag("dd", *self.markdown(text)) for text in found]
-        result: list[nodes.Node] = [tag("dl", *terms, class_="open-questions")] if terms else []
-        if silent:
-            words = "These chapters name no open question of their own: "
-            result += self.markdown(f"{words}{', '.join(silent)}.")
-        return result
-
-
-def register(app: Sphinx) -> None:
-    """Add the directive."""
-    app.add_directive("open-questions", OpenQuestionsDirective)

@@ -14,12 +14,17 @@ from statistics import median
 from dpdynamics.verification.evidence import FAILED
 from dpdynamics.verification.words import OUT_OF_REACH
 
-from .evidence import Record
+from .evidence import Record, tightest
 from .ledger import Ledger, Row
 
+VIEWS = (  # of ``{evidence} VIEW``
+    *("verdicts", "coverage", "unexercised", "margins", "kinds", "tightness", "attained"),
+    *("tightest", "loosest", "out-of-reach"),
+)
 MARGINS = (1.1, 2.0, 10.0, 100.0, 1e4, math.inf)  # upper ends of the bins
 TIGHTNESS = (1.001, 1.1, 2.0, 10.0, 100.0, math.inf)
 IMPORTANCE = ("theorem", "corollary", "proposition", "equation", "lemma")
+LISTED = 12  # lines of a table
 
 
 @dataclass(frozen=True)
@@ -28,14 +33,30 @@ class Bound:
 
     row: Row
     check: Record
-    tightness: float
-    at: str
 
     @property
-    def importance(self) -> int:
-        """Position of its claim's kind in :data:`IMPORTANCE`."""
+    def tightness(self) -> float:
+        """Bound over measured quantity."""
+        return tightest(self.check)
+
+    @property
+    def at(self) -> str:
+        """The parameters there, in words."""
+        found = self.check["tightness"]
+        if self.tightness < float(found["min"]):
+            return "found by the attack"
+        named = {k: v for k, v in found["tightest at"].items() if k != "index"}
+        words = (
+            f"{k} = {v:.4g}" if isinstance(v, float) else f"{k} = {v}" for k, v in named.items()
+        )
+        return ", ".join(words) or "a point of the grid"
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """The tightest bounds first; of equally tight ones theorems before lemmas."""
         kind = self.row.claim.kind
-        return IMPORTANCE.index(kind) if kind in IMPORTANCE else len(IMPORTANCE)
+        importance = IMPORTANCE.index(kind) if kind in IMPORTANCE else len(IMPORTANCE)
+        return round(self.tightness, 3), importance
 
 
 @dataclass(frozen=True)
@@ -45,42 +66,56 @@ class Summary:
     ledger: Ledger
 
     @cached_property
-    def rows(self) -> list[Row]:
-        """The claims that have a record."""
-        return [row for row in self.ledger.of() if row.decision]
-
-    @cached_property
     def checks(self) -> list[tuple[Row, Record]]:
         """All checks with their claims."""
-        return [(row, check) for row in self.rows if row.decision for check in row.decision.checks]
+        rows = [row for row in self.ledger.of() if row.decision]
+        return [(row, check) for row in rows if row.decision for check in row.decision.checks]
 
-    @cached_property
-    def controls(self) -> list[Record]:
-        """All controls."""
-        return [control for _, check in self.checks for control in check["controls"]]
+    @property
+    def margins(self) -> list[tuple[str, int]]:
+        """How many checks rejected their narrowest control by which factor."""
+        return binned(least_margins(check for _, check in self.checks), MARGINS)
 
-    @cached_property
-    def least_margins(self) -> list[float]:
-        """Per check, the factor by which its narrowest control was rejected."""
-        return [least_margin(check) for _, check in self.checks if check["controls"]]
-
-    @cached_property
-    def kinds(self) -> dict[str, list[tuple[Row, Record]]]:
-        """Checks by kind, the most frequent kind first."""
+    @property
+    def kinds(self) -> list[tuple[str, int, int, int, float]]:
+        """Kinds of evidence: checks, claims, controls and the median of the least margins."""
         found: dict[str, list[tuple[Row, Record]]] = {}
         for row, check in self.checks:
             found.setdefault(check["kind"], []).append((row, check))
-        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+        lines = []
+        for kind, pairs in found.items():
+            checks = [check for _, check in pairs]
+            claims = len({row.claim.id for row, _ in pairs})
+            controls = sum(len(check["controls"]) for check in checks)
+            lines.append((kind, len(checks), claims, controls, median(least_margins(checks))))
+        return sorted(lines, key=lambda line: -line[1])
+
+    def shares(self, source: str | None) -> list[float]:
+        """Per claim of a source with terms, the share of them that is exercised."""
+        found = [row.decision.coverage for row in self.ledger.of(source) if row.decision]
+        return [part / whole for part, whole in found if whole]
+
+    @property
+    def least_exercised(self) -> list[Row]:
+        """The claims with the largest share of terms that nothing exercises."""
+        found = [(row, *row.decision.coverage) for row in self.ledger.of() if row.decision]
+        worst = sorted((f for f in found if f[1] < f[2]), key=lambda f: (f[1] / f[2], -f[2]))
+        return [row for row, _, _ in worst[:LISTED]]
 
     @cached_property
     def bounds(self) -> list[Bound]:
-        """All bounds, the tightest first; of equally tight ones theorems before lemmas."""
+        """All bounds in the order of their ranks."""
         found = [
-            _bound(row, check)
+            Bound(row, check)
             for row, check in self.checks
             if check["tightness"] and check["outcome"] != FAILED
         ]
-        return sorted(found, key=lambda b: (round(b.tightness, 3), b.importance))
+        return sorted(found, key=lambda bound: bound.rank)
+
+    @property
+    def tightness(self) -> list[tuple[str, int]]:
+        """How many bounds are how loose."""
+        return binned((bound.tightness for bound in self.bounds), TIGHTNESS)
 
     @property
     def attained(self) -> list[Bound]:
@@ -89,43 +124,62 @@ class Summary:
         return [b for b in sharp if "(ours)" not in b.check["name"]]
 
     @property
-    def attacked(self) -> list[Bound]:
-        """The bounds under attack by an optimiser."""
-        return [b for b in self.bounds if b.check["tightness"]["under attack"] is not None]
+    def tightest(self) -> list[Bound]:
+        """The tightest bounds that are not attained."""
+        return first_of_each_claim(b for b in self.bounds if b.tightness > TIGHTNESS[0])
+
+    @property
+    def loosest(self) -> list[Bound]:
+        """The loosest bounds."""
+        return first_of_each_claim(reversed(self.bounds))
 
     @property
     def unreachable(self) -> list[Row]:
         """The claims that are out of reach."""
-        return [row for row in self.rows if row.verdict == OUT_OF_REACH]
+        return [row for row in self.ledger.of() if row.verdict == OUT_OF_REACH]
 
-    def number(self, name: str) -> str | None:
-        """A number for the text, by name; None if there is no such number."""
-        powers = [float(c["power"]) for c in self.controls if c["power"] is not None]
-        measured = [c for c in self.controls if c["replaces"] == "measurement"]
-        values = {
+    @property
+    def numbers(self) -> dict[str, str]:
+        """The numbers of the text, by the words for them."""
+        controls = [control for _, check in self.checks for control in check["controls"]]
+        powers = [float(c["power"]) for c in controls if c["power"] is not None]
+        margins = least_margins(check for _, check in self.checks) or [math.nan]
+        attacked = sum(b.check["tightness"]["under attack"] is not None for b in self.bounds)
+        numbers = {
             "checks": len(self.checks),
-            "controls": len(self.controls),
-            "wrong measurements": len(measured),
+            "controls": len(controls),
+            "wrong measurements": sum(c["replaces"] == "measurement" for c in controls),
             "statistical controls": len(powers),
             "bounds": len(self.bounds),
-            "attacked bounds": len(self.attacked),
-            "bounds on the grid only": len(self.bounds) - len(self.attacked),
+            "attacked bounds": attacked,
+            "bounds on the grid only": len(self.bounds) - attacked,
             "attained bounds": len(self.attained),
+            "least margin": f"{min(margins):.3g}",
+            "median margin": f"{median(margins):.2g}",
+            "least power": f"{min(powers, default=math.nan):.3f}",
         }
-        if name in values:
-            return str(values[name])
-        if name == "least margin" and self.least_margins:
-            return f"{min(self.least_margins):.3g}"
-        if name == "median margin" and self.least_margins:
-            return f"{median(self.least_margins):.2g}"
-        if name == "least power" and powers:
-            return f"{min(powers):.3f}"
-        return None
+        return {words: str(number) for words, number in numbers.items()}
 
 
-def least_margin(check: Record) -> float:
-    """The factor by which the narrowest control of a check was rejected."""
-    return min(float(control["margin"]) for control in check["controls"])
+def least_margins(checks: Iterable[Record]) -> list[float]:
+    """Per check, the factor by which its narrowest control was rejected."""
+    return [
+        min(float(control["margin"]) for control in check["controls"])
+        for check in checks
+        if check["controls"]
+    ]
+
+
+def first_of_each_claim(bounds: Iterable[Bound]) -> list[Bound]:
+    """A bound per claim, as many as a table lists; two claims may rest on the same check."""
+    chosen: dict[str, Bound] = {}
+    seen: set[tuple[str, float]] = set()
+    for bound in bounds:
+        same = bound.check["name"], bound.tightness
+        if same not in seen:
+            chosen.setdefault(bound.row.claim.id, bound)
+        seen.add(same)
+    return list(chosen.values())[:LISTED]
 
 
 def binned(values: Iterable[float], ends: tuple[float, ...]) -> list[tuple[str, int]]:
@@ -137,16 +191,3 @@ def binned(values: Iterable[float], ends: tuple[float, ...]) -> list[tuple[str, 
         result.append((words.replace("10000", "10 000"), count))
         low = high
     return result
-
-
-def _bound(row: Row, check: Record) -> Bound:
-    tight = check["tightness"]
-    attacked = tight["under attack"]
-    on_grid = float(tight["min"])
-    if attacked is not None and float(attacked) < on_grid:
-        return Bound(row, check, float(attacked), "found by the attack")
-    named = {k: v for k, v in tight["tightest at"].items() if k != "index"}
-    at = ", ".join(
-        f"{k} = {v:.4g}" if isinstance(v, float) else f"{k} = {v}" for k, v in named.items()
-    )
-    return Bound(row, check, on_grid, at or "a point of the grid")
