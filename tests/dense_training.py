@@ -13,7 +13,7 @@ def random_data(seed=0, size=40, columns=12, classes=2, density=0.4, scale=1.0):
     features = scale * random_array(
         (size, columns), density=density, rng=rng, data_sampler=rng.standard_normal
     )
-    return TextData(features, rng.integers(classes, size=size), classes, "random", "", True)
+    return TextData(features, rng.integers(classes, size=size), classes, "random")
 
 
 def batches_of(seed, data, steps, batch_size, sampling="shuffle"):

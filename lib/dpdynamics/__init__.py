@@ -16,7 +16,7 @@ A room imports only rooms on lower floors; notebooks import rooms and nothing el
 1. :mod:`~dpdynamics.accounting`, what a release costs: runs as data (`Poisson`, `FixedSize`,
    `Shuffled`, `BallsInBins`, `CorrelatedPoisson`) with the verbs `delta`, `epsilon`, `noise_for`;
    `compose`; `gaussian_delta` and its kin; conversions; divergences; audits.
-   :mod:`~dpdynamics.problems`, what is trained: `LeastSquares`, schedules, presets, data.
+   :mod:`~dpdynamics.problems`, what is trained: `LeastSquares`, schedules, presets, texts.
 0. :mod:`~dpdynamics.numerics`, inversion, convolution and roots, and the checks of arguments
    (:mod:`~dpdynamics.arguments`) and one step of each optimiser (:mod:`~dpdynamics.optimisers`).
 """

@@ -218,7 +218,7 @@ def test_parameters_can_be_read_and_set():
     assert copy.set_params(width=7, epsilon=2.0) is copy
     assert (copy.width, copy.epsilon) == (7, 2.0)
     assert "width=7" in repr(copy)
-    with pytest.raises(ValueError, match="params"):
+    with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         copy.set_params(depth=3)
 
 
@@ -263,7 +263,7 @@ def test_bad_data_are_refused():
         (x + 1j, y),
         (x, y[:-1]),
         (x, np.array(["one"] * 40)),
-        (x, np.arange(40)),
+        (x, np.arange(40) % 3),
         (x, np.where(y == "large", np.nan, 1.0)),
     ):
         with pytest.raises(ValueError):
@@ -273,6 +273,6 @@ def test_bad_data_are_refused():
     with pytest.raises(ValueError, match="is expecting 2 features"):
         classifier().fit(x, y).predict(x[:, :1])
     fitted = classifier().fit(x, y)
-    for labels in (y[:, None], y[:1]):
-        with pytest.raises(ValueError, match="y must have shape"):
-            fitted.score(x, labels)
+    assert fitted.score(x, y[:, None]) == fitted.score(x, y)  # a column is not broadcast
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fitted.score(x, y[:1])

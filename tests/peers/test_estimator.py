@@ -1,7 +1,5 @@
 """The private classifier under scikit-learn: its own checks, pipelines and searches."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
@@ -13,24 +11,15 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from dpdynamics.kan import PrivateKANClassifier
 
-NOT_OURS = {
-    "check_estimators_unfitted": "raises NotFittedError of its own, with the same two bases",
-    "check_supervised_y_2d": "takes a column of labels without a warning",
-}
 SMALL = {"width": 8, "steps": 3}
 
 
-def checks():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it does not inherit from BaseEstimator
-        pairs = list(estimator_checks_generator(PrivateKANClassifier(**SMALL)))
-    for estimator, check in pairs:
-        name = getattr(check, "func", check).__name__
-        marks = [pytest.mark.xfail(reason=NOT_OURS[name])] if name in NOT_OURS else []
-        yield pytest.param(estimator, check, marks=marks, id=name)
+CHECKS = list(estimator_checks_generator(PrivateKANClassifier(**SMALL)))
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+@pytest.mark.parametrize(
+    ("estimator", "check"), CHECKS, ids=[check.func.__name__ for _, check in CHECKS]
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -69,7 +69,6 @@ def test_size_of_a_review_is_that_of_the_prototype():
     assert train.dimension == 10_001
     assert 125 < entries.mean() < 142
     assert 112 < np.median(entries) < 126
-    assert train.synthetic
 
 
 def test_keywords_have_their_share():
@@ -117,7 +116,6 @@ def test_permuted_labels_leave_rows_and_counts_and_no_signal():
     gap = null.features[null.labels == 1].mean(axis=0) - null.features[null.labels == 0].mean(0)
     assert np.all(np.abs(gap) < 5 * 0.5 * 2 / np.sqrt(4000))
     assert "permuted" in null.name
-    assert null.synthetic
 
 
 def test_one_generator_state_gives_one_sample():
@@ -150,7 +148,7 @@ FEATURES, LABELS = csr_array(np.eye(3)), np.array([0, 1, 1])
 )
 def test_bad_data(message, features, labels, classes):
     with pytest.raises(ValueError, match=message):
-        TextData(features, labels, classes, "name", "", True)
+        TextData(features, labels, classes, "name")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dpdynamics.problems import (
     LeastSquares,
     PolynomialDecay,
 )
-from valid_calls.calls import Call, Text, Words, of, rng
+from valid_calls.calls import Call, Text, of, rng
 
 EIGENVALUES, TRUTH = np.array([1.0, 0.5]), np.array([1.0, -1.0])
 ZIPF = {"vocabulary": 30, "exponent": 1.1, "shift": 2.7}
@@ -46,8 +46,6 @@ CALLS: dict[str, Call] = {
         labels=np.array([0, 1]),
         classes=2,
         name=Text("two documents"),
-        description=Words(""),
-        synthetic=True,
     ),
     "literal_preset": of(rng=rng(), dimension=3, samples=4, noise_scale=1.5),
     "movie_reviews": of(rng=rng(), **PARTS, **REVIEWS),

@@ -32,7 +32,10 @@ MAX_CELLS = 92  # an error; from REMARK_CELLS on it is a remark
 REMARK_CELLS = 65
 MIN_WORDS = 150
 WITH_DEPENDENCIES = {"IPython", "cycler"}  # come with ipywidgets and matplotlib, part of their API
-IMPORT_NAMES = {"pyyaml": "yaml"}  # distributions whose module has another name
+IMPORT_NAMES = {
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+}  # distributions whose module has another name
 # What would switch a comparison off, write a verdict by hand, or leave the book's seed.
 FORBIDDEN_TAGS = re.compile(r"nbval-.*|raises-exception|skip-execution")
 FORBIDDEN_TEXT = re.compile(

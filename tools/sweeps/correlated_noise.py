@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_digits
 
-from dpdynamics import problems
 from dpdynamics.accounting import CorrelatedPoisson, Poisson
 from dpdynamics.kan import Training, TwoLayerKAN
 
@@ -51,11 +51,12 @@ def records(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     are the least and largest values of the table: they are **not** protected.
     """
     if name == "digits":
-        data = problems.digits().two_classes(3, 8)
-        return data.features / 8 - 1, data.labels.astype(float)
-    data = problems.breast_cancer()
-    low, high = data.features.min(axis=0), data.features.max(axis=0)
-    return 2 * (data.features - low) / (high - low) - 1, 2.0 * data.labels - 1
+        pixels, digit = load_digits(return_X_y=True)
+        chosen = np.isin(digit, (3, 8))
+        return pixels[chosen] / 8 - 1, np.where(digit[chosen] == 8, 1.0, -1.0)
+    cells, benign = load_breast_cancer(return_X_y=True)
+    low, high = cells.min(axis=0), cells.max(axis=0)
+    return 2 * (cells - low) / (high - low) - 1, 2.0 * benign - 1
 
 
 def noise(name: str, q: float, updates: int, epsilon: float, correlation: float) -> float:

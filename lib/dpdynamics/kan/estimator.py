@@ -1,13 +1,14 @@
-"""A private classifier in the style of scikit-learn, which is not needed."""
+"""A private classifier for users outside the book: an estimator of scikit-learn."""
 
-import inspect
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting import (
     CorrelatedPoisson,
@@ -20,10 +21,6 @@ from ..accounting.correlated_matrices import independent_noise_multiplier
 from ..arguments import Array, finite_array, fraction, number, one_of, positive, whole
 from .network import TwoLayerKAN
 from .training import SAMPLINGS, Training
-
-
-class NotFittedError(ValueError, AttributeError):
-    """The classifier has not been fitted."""
 
 
 class Guarantee(NamedTuple):
@@ -113,7 +110,7 @@ def certified_noise(
     return Guarantee(noise, "Poisson subsampled correlated Gaussian, certified blocks", zeroed)
 
 
-class PrivateKANClassifier:
+class PrivateKANClassifier(ClassifierMixin, BaseEstimator):
     r"""A two-layer KAN for two classes, trained with differential privacy by `Training`.
 
     Inputs are scaled from the given `bounds` to [-1, 1], and cut off there: nothing about the data
@@ -184,8 +181,6 @@ class PrivateKANClassifier:
     (True, ['large', 'small'])
     """
 
-    _estimator_type = "classifier"
-
     def __init__(
         self,
         *,
@@ -224,10 +219,15 @@ class PrivateKANClassifier:
             positive(name, getattr(self, name))
         if number("radius", self.radius) <= 0:
             raise ValueError(f"radius must be positive, got {self.radius}")
-        features = _matrix(X)
-        classes, signs = _two_classes(y, len(features))
-        n, self.n_features_in_ = features.shape
-        size = n
+        features, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        classes = unique_labels(labels)
+        if len(classes) != 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y must hold 2 classes, got {len(classes)} class{'es' * (len(classes) > 1)}"
+            )
+        n, size = features.shape[0], features.shape[0]
         if self.sampling != "full":
             if not 0 < number("sampling_probability", self.sampling_probability) <= 1:
                 raise ValueError("sampling_probability must lie in (0, 1]")
@@ -261,7 +261,7 @@ class PrivateKANClassifier:
         run = Training(
             network,
             inputs,
-            signs,
+            np.where(labels == classes[1], 1.0, -1.0),
             rng=rng,
             step_size=self.step_size,
             sampling=self.sampling,
@@ -288,14 +288,8 @@ class PrivateKANClassifier:
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return f (n,): positive for the second class."""
-        if not hasattr(self, "weights_"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet")
-        features = _matrix(X)
-        if features.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {features.shape[1]} features, but {type(self).__name__} "
-                f"is expecting {self.n_features_in_} features as input"
-            )
+        check_is_fitted(self)
+        features = validate_data(self, X, dtype=np.float64, reset=False)
         return self.network_.values(self.weights_, self.network_.features(self._scaled(features)))
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -308,42 +302,12 @@ class PrivateKANClassifier:
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of right predictions, weighted if wished."""
-        predicted, labels = self.predict(X), np.asarray(y)
-        if labels.shape != predicted.shape:
-            raise ValueError(f"y must have shape {predicted.shape}, got {labels.shape}")
-        right = (predicted == labels).astype(float)
-        weights = None if sample_weight is None else finite_array("sample_weight", sample_weight)
-        return float(np.average(right, weights=weights))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; `deep` changes nothing."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> "PrivateKANClassifier":
-        """Set parameters by name; ValueError for an unknown one."""
-        names = self.get_params()
-        for name, value in params.items():
-            if name not in names:
-                raise ValueError(f"params must be among {', '.join(names)}, got {name!r}")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        """Show the parameters."""
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
-        return f"{type(self).__name__}({shown})"
-
     def __sklearn_tags__(self) -> Any:
-        """Describe the classifier to scikit-learn, which is loaded if it asks."""
-        tags = sys.modules["sklearn.utils"]
-        return tags.Tags(
-            estimator_type="classifier",
-            target_tags=tags.TargetTags(required=True),
-            classifier_tags=tags.ClassifierTags(poor_score=True, multi_class=False),
-            input_tags=tags.InputTags(),
-        )
+        """Two classes only."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags
 
     def _scaled(self, features: Array) -> Array:
         one_of("domain", self.domain, ("cube", "ball"))
@@ -357,47 +321,3 @@ class PrivateKANClassifier:
         scaled = 2 * (np.clip(features, low, high) - low) / (high - low) - 1
         scaled = np.clip(scaled, -1, 1)  # rounding
         return scaled / np.sqrt(features.shape[1]) if self.domain == "ball" else scaled
-
-
-def _matrix(X: ArrayLike) -> Array:
-    if hasattr(X, "toarray"):
-        raise ValueError("X must be dense, got a sparse matrix")
-    values = np.asarray(X)
-    if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
-    if values.ndim == 1:
-        raise ValueError(f"X must have 2 axes: Reshape your data, got shape {values.shape}")
-    if values.dtype.kind == "O":
-        values = values.astype(float)
-    if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
-        raise ValueError("X must not contain NaN or infinity")
-    features = finite_array("X", values, ndim=2)
-    for axis, name in enumerate(("sample(s)", "feature(s)")):
-        if features.shape[axis] == 0:
-            raise ValueError(
-                f"X: 0 {name} (shape={features.shape}) while a minimum of 1 is required."
-            )
-    return features
-
-
-def _two_classes(y: ArrayLike, samples: int) -> tuple[Any, Array]:
-    """Return the two labels, and for each record -1 or 1."""
-    if y is None:
-        raise ValueError("y: Expected array-like (array or non-string sequence), got None")
-    labels = np.asarray(y)
-    if labels.shape not in ((samples,), (samples, 1)):
-        raise ValueError(f"y must have shape ({samples},), got {labels.shape}")
-    if labels.dtype.kind == "f":
-        if not np.all(np.isfinite(labels)):
-            raise ValueError("y must not contain NaN or infinity")
-        if np.any(labels != np.round(labels)):
-            raise ValueError("Unknown label type: y is continuous")
-    classes, indices = np.unique(labels, return_inverse=True)
-    if len(classes) > 2:
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is multiclass: "
-            f"y has {len(classes)} classes"
-        )
-    if len(classes) < 2:
-        raise ValueError(f"y must hold two classes, got {len(classes)} class")
-    return classes, np.where(indices.ravel() == 1, 1.0, -1.0)

@@ -2,15 +2,14 @@
 
 Least squares seen through its population (eigenvalues, truth, label variance, ridge), quadratic
 statistics of an iterate, laws of features and labels, learning-rate schedules, and the two settings
-that the chapters on least squares share. Classification: bundled real data, loaders for movie
-reviews and posts, and laws of synthetic texts. First floor: imports no other room.
+that the chapters on least squares share. Classification: loaders for movie reviews and posts, and
+laws of synthetic texts. First floor: imports no other room.
 
 Everything about least squares is written in the eigenbasis of the second moment of the features:
 a vector is rotated once, when it is drawn, and every matrix of the theory is then diagonal.
 An argument that has a wrong shape or is outside its range raises ValueError with its name.
 """
 
-from .data import breast_cancer, diabetes, digits
 from .designs import GaussianDesign, GaussianLabelNoise
 from .least_squares import LeastSquares, QuadraticStatistic
 from .presets import Setting, literal_preset, theory_preset
@@ -38,9 +37,6 @@ __all__ = [
     "QuadraticStatistic",
     "Setting",
     "TextData",
-    "breast_cancer",
-    "diabetes",
-    "digits",
     "literal_preset",
     "load_posts",
     "load_reviews",

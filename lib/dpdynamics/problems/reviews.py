@@ -1,17 +1,15 @@
-"""Real text from files that the reader has: movie reviews, and tagged questions.
+"""Loaders for readers who have the real texts; no chapter needs them.
 
-Both come as training and test data in the form of :mod:`~dpdynamics.problems.text`, so that they
-take the place of the synthetic `movie_reviews` and `stack_overflow`: a column per word, a last
-column for the bias, and rows of ones or of Euclidean norm 1.
+Movie reviews and tagged questions come as training and test data in the form of
+:mod:`~dpdynamics.problems.text`, so that they take the place of the synthetic `movie_reviews` and
+`stack_overflow`: a column per word, a last one for the bias, rows of ones or of Euclidean norm 1.
 """
 
 import os
 import pickle
 import re
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import count
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from scipy.sparse import csr_array, load_npz
 from ..arguments import one_of, whole
 from .text import ROWS, TextData, indicators
 
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+WORD = r"[^\W\d_]+(?:'[^\W\d_]+)*"
 PARTS = ("train", "test")
 REVIEWS = (
     "Unpack aclImdb_v1.tar.gz (https://ai.stanford.edu/~amaas/data/sentiment/) and give the folder "
@@ -61,12 +59,12 @@ def load_reviews(
         case, apostrophes inside it included; line breaks of HTML count as spaces.
 
         Or Keras' file ``imdb.npz``: lists of word ranks, 1 the most frequent word, under
-        ``x_train``, ``x_test``, and labels 0 and 1 under ``y_train``, ``y_test``. Its lists are
-        pickled; they are read without executing anything, by an unpickler that knows arrays alone.
+        ``x_train``, ``x_test``, and labels 0 and 1 under ``y_train``, ``y_test``. Its pickled lists
+        are read without executing anything.
 
         Default: the environment variable ``DPDYNAMICS_IMDB``.
     vocabulary : int
-        Number of words, at least 1.
+        Number of words, at least 1: `vocabulary` + 1 columns.
     rows : {"multi-hot", "unit"}
         Ones for the words that occur and for the bias, or the same divided by the Euclidean norm
         of the row.
@@ -74,11 +72,6 @@ def load_reviews(
         For an ``imdb.npz``: what was added to the ranks. 0 in the file as Keras distributes it; 3
         in arrays that came out of ``keras.datasets.imdb.load_data``, where 0, 1 and 2 stand for
         padding, start and words left out.
-
-    Returns
-    -------
-    train, test : TextData
-        `vocabulary` + 1 columns.
 
     Raises
     ------
@@ -95,10 +88,10 @@ def load_reviews(
     index_from = whole("index_from", index_from, 0)
     place = _place(path, "DPDYNAMICS_IMDB", REVIEWS)
     if place.is_dir():
-        features, labels = _read_folder(place, vocabulary)
+        parts = _read_folder(place, vocabulary)
     else:
-        features, labels = _read_keras(place, vocabulary, index_from)
-    return _finish(features, labels, 2, rows, "movie reviews (IMDB)")
+        parts = _read_keras(place, vocabulary, index_from)
+    return _finish(parts, vocabulary, 2, rows, "movie reviews (IMDB)")
 
 
 def load_posts(
@@ -109,8 +102,8 @@ def load_posts(
     Parameters
     ----------
     path : path, optional
-        A folder with ``train.svm`` and ``test.svm``, text in the svmlight format: a line
-        ``label index:value index:value ...`` per document, indices from 1, ``#`` before comments.
+        A folder with ``train.svm`` and ``test.svm`` in the svmlight format: a line
+        ``label index:value index:value ...`` per document, indices from 1, increasing.
 
         Or a folder with ``train.npz`` and ``test.npz``, written by ``scipy.sparse.save_npz``, and
         ``train_labels.npy`` and ``test_labels.npy``, written by ``numpy.save``.
@@ -134,17 +127,10 @@ def load_posts(
     """
     rows = one_of("rows", rows, ROWS)
     folder = _place(path, "DPDYNAMICS_STACKOVERFLOW", POSTS)
-    features, labels = [], []
-    for part in PARTS:
-        text = folder / f"{part}.svm"
-        read, label = _read_svmlight(text) if text.is_file() else _read_sparse(folder, part)
-        features.append(read)
-        labels.append(label)
-    width = max(read.shape[1] for read in features)
-    for read in features:
-        read.resize((read.shape[0], width))
-    classes = 1 + max(int(label.max()) for label in labels)
-    return _finish(features, labels, max(classes, 2), rows, "tagged questions")
+    parts = [_read_posts(folder, part) for part in PARTS]
+    width = max(features.shape[1] for features, _ in parts)
+    classes = 1 + max(int(labels.max()) for _, labels in parts)
+    return _finish(parts, width, max(classes, 2), rows, "tagged questions")
 
 
 def _place(path: PathLike | None, variable: str, advice: str) -> Path:
@@ -158,80 +144,68 @@ def _place(path: PathLike | None, variable: str, advice: str) -> Path:
 
 
 def _finish(
-    features: Sequence[Any], labels: Sequence[Indices], classes: int, rows: str, name: str
+    parts: Sequence[tuple[csr_array, Indices]], words: int, classes: int, rows: str, name: str
 ) -> tuple[TextData, TextData]:
     """Return both parts with ones for what is present, the bias, and rows as asked for."""
-    parts = []
-    for part, read, label in zip(PARTS, features, labels, strict=True):
-        read.sum_duplicates()
-        read.eliminate_zeros()
-        words = read.shape[1]
-        columns = np.insert(read.indices, read.indptr[1:], words)
-        ones = indicators(np.diff(read.indptr) + 1, columns, words + 1, rows)
-        description = f"Real: {name}, {part} part, {words} words and a bias, {rows}."
-        parts.append(TextData(ones, label, classes, f"{name}, {rows} rows", description, False))
-    return parts[0], parts[1]
+    finished = []
+    for features, labels in parts:
+        features.resize((features.shape[0], words))
+        features.sum_duplicates()
+        features.eliminate_zeros()
+        columns = np.insert(features.indices, features.indptr[1:], words)
+        ones = indicators(np.diff(features.indptr) + 1, columns, words + 1, rows)
+        finished.append(TextData(ones, labels, classes, f"{name}, {rows} rows"))
+    return finished[0], finished[1]
 
 
-def _pattern(documents: Iterable[Indices], width: int) -> Any:
-    """Return the matrix with a one for every column in 0..width-1 that occurs in a document."""
-    kept = [np.unique(columns[(columns >= 0) & (columns < width)]) for columns in documents]
-    return indicators(np.array([*map(len, kept)]), np.concatenate(kept), width, "multi-hot")
+def _read_folder(place: Path, vocabulary: int) -> list[tuple[csr_array, Indices]]:
+    from sklearn.feature_extraction.text import CountVectorizer
 
-
-def _read_folder(place: Path, vocabulary: int) -> tuple[list[Any], list[Indices]]:
     root = place if (place / "train").is_dir() else place / "aclImdb"
-    texts: dict[str, list[Path]] = {part: [] for part in PARTS}
-    labels: dict[str, list[int]] = {part: [] for part in PARTS}
+    files, labels = [], []
     for part in PARTS:
-        for label, side in enumerate(("neg", "pos")):
-            folder = root / part / side
-            if not folder.is_dir():
-                raise FileNotFoundError(f"there is no folder {folder}. {REVIEWS}")
-            files = sorted(folder.glob("*.txt"))
-            if not files:
-                raise ValueError(f"{folder} must hold reviews, *.txt, and holds none")
-            texts[part] += files
-            labels[part] += [label] * len(files)
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)  # in order of sight
-    parts = [
-        [np.array([numbers[word] for word in _words(file)], dtype=np.int64) for file in files]
-        for files in texts.values()
-    ]
-    words, counts = list(numbers), np.bincount(np.concatenate(parts[0])).tolist()
-    order = sorted(range(len(counts)), key=lambda number: (-counts[number], words[number]))
-    column = np.full(len(words), -1)
-    column[order[:vocabulary]] = np.arange(min(len(order), vocabulary))
-    features = [_pattern((column[text] for text in part), vocabulary) for part in parts]
-    return features, [np.array(part) for part in labels.values()]
+        sides = [sorted((root / part / side).glob("*.txt")) for side in ("neg", "pos")]
+        if not all(sides):
+            raise FileNotFoundError(
+                f"there is no review, neg/*.txt or pos/*.txt, in {root / part}. {REVIEWS}"
+            )
+        files.append([file for side in sides for file in side])
+        labels.append(np.repeat([0, 1], [len(side) for side in sides]))
+    words = CountVectorizer(preprocessor=_text, token_pattern=WORD)
+    counts = [csr_array(words.fit_transform(files[0])), csr_array(words.transform(files[1]))]
+    order = np.argsort(-counts[0].sum(axis=0), kind="stable")[:vocabulary]  # of sorted words
+    return [(count[:, order], label) for count, label in zip(counts, labels, strict=True)]
 
 
-def _words(file: Path) -> list[str]:
+def _text(file: Path) -> str:
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} must be UTF-8 text: {error}") from None
-    return WORD.findall(re.sub(r"<br\s*/?>", " ", text).lower())
+    return re.sub(r"<br\s*/?>", " ", text).lower()
 
 
-def _read_keras(file: Path, vocabulary: int, index_from: int) -> tuple[list[Any], list[Indices]]:
+def _read_keras(file: Path, vocabulary: int, index_from: int) -> list[tuple[csr_array, Indices]]:
     if not zipfile.is_zipfile(file):
         raise ValueError(f"{file} must be a folder or an .npz file. {REVIEWS}")
-    features, labels = [], []
+    parts = []
     with zipfile.ZipFile(file) as archive:
         for part in PARTS:
             texts = [_integers(file, text) for text in _member(archive, f"x_{part}")]
-            label = _integers(file, _member(archive, f"y_{part}"))
-            if not texts or len(texts) != len(label) or not np.isin(label, (0, 1)).all():
+            labels = _integers(file, _member(archive, f"y_{part}"))
+            if not texts or len(texts) != len(labels) or not np.isin(labels, (0, 1)).all():
                 raise ValueError(f"{file} must hold a label 0 or 1 for every review of {part}")
             if index_from == 0 and all(len(text) and text[0] == 1 for text in texts):
                 raise ValueError(f"{file}: every review starts with 1, give index_from=3")
-            lowest = min((int(text.min()) for text in texts if len(text)), default=1)
-            if lowest < (0 if index_from else 1):
+            ranks = np.concatenate(texts)
+            if ranks.min(initial=1) < (0 if index_from else 1):
                 raise ValueError(f"{file} must hold ranks of words, from 1, in x_{part}")
-            features.append(_pattern((text - index_from - 1 for text in texts), vocabulary))
-            labels.append(label)
-    return features, labels
+            entries = np.repeat(np.arange(len(texts)), [len(text) for text in texts]), ranks
+            kept = (ranks > index_from) & (ranks <= index_from + vocabulary)
+            row, rank = (entry[kept] for entry in entries)
+            place, shape = (row, rank - index_from - 1), (len(texts), vocabulary)
+            parts.append((csr_array((np.ones(row.size), place), shape=shape), labels))
+    return parts
 
 
 def _integers(file: Path, values: ArrayLike) -> Indices:
@@ -246,11 +220,12 @@ def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     try:
         with archive.open(f"{name}.npy") as stream:
-            shape, _, dtype = headers[npy.read_magic(stream)](stream)
-            array = _Arrays(stream).load() if dtype.hasobject else None
-        if array is None:
-            with archive.open(f"{name}.npy") as stream:
-                array = npy.read_array(stream, allow_pickle=False)
+            shape, fortran, dtype = headers[npy.read_magic(stream)](stream)
+            if dtype.hasobject:
+                array = _Arrays(stream).load()
+            else:
+                order = "F" if fortran else "C"
+                array = np.frombuffer(stream.read(), dtype).reshape(shape, order=order)
         if not isinstance(array, np.ndarray) or array.shape != shape:
             raise ValueError("not an array of the shape that it announces")
     except Exception as error:
@@ -273,47 +248,26 @@ class _Arrays(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not part of an array of lists")
 
 
-def _read_svmlight(file: Path) -> tuple[Any, Indices]:
-    labels: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    start = [0]
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            fields = line.partition("#")[0].split()
-            if not fields:
-                continue
-            try:
-                labels.append(int(fields[0]))
-                for field in fields[1:]:
-                    column, _, value = field.partition(":")
-                    columns.append(int(column) - 1)
-                    values.append(float(value))
-                if labels[-1] < 0 or min(columns[start[-1] :], default=0) < 0:
-                    raise ValueError("labels are at least 0, indices at least 1")
-                if not np.isfinite(values[start[-1] :]).all():
-                    raise ValueError("values are finite")
-            except ValueError as error:
-                raise ValueError(
-                    f"{file}, line {number}, must be `label index:value ...`: {error}"
-                ) from None
-            start.append(len(columns))
-    if not columns:
-        raise ValueError(f"{file} must hold documents, and holds none")
-    shape = (len(labels), max(columns) + 1)
-    return csr_array((np.array(values), np.array(columns), start), shape=shape), np.array(labels)
+def _read_posts(folder: Path, part: str) -> tuple[csr_array, Indices]:
+    from sklearn.datasets import load_svmlight_file
 
-
-def _read_sparse(folder: Path, part: str) -> tuple[Any, Indices]:
-    matrix, labels = folder / f"{part}.npz", folder / f"{part}_labels.npy"
-    for file in (matrix, labels):
+    files = [folder / f"{part}.svm"]
+    if not files[0].is_file():
+        files = [folder / f"{part}.npz", folder / f"{part}_labels.npy"]
+    for file in files:
         if not file.is_file():
             raise FileNotFoundError(f"there is no {file}. {POSTS}")
     try:
-        features = csr_array(load_npz(matrix))
-        label = _integers(labels, np.load(labels, allow_pickle=False))
+        if len(files) == 1:
+            features, labels = load_svmlight_file(str(files[0]), zero_based=False)
+        else:
+            features, labels = load_npz(files[0]), np.load(files[1], allow_pickle=False)
+        features = csr_array(features)
+        if not features.nnz or not np.isfinite(features.data).all():
+            raise ValueError("there must be entries, all finite")
+        if labels.shape != features.shape[:1] or np.any((labels < 0) | (labels % 1 != 0)):
+            raise ValueError("there must be a label, an integer from 0 on, for each row")
     except Exception as error:
-        raise ValueError(f"{matrix} or {labels} cannot be read: {error}") from error
-    if features.shape[0] != len(label) or not len(label) or label.min() < 0:
-        raise ValueError(f"{labels} must hold a label, at least 0, for each row of {matrix}")
-    return features, label
+        names = " or ".join(str(file) for file in files)
+        raise ValueError(f"{names} cannot be read: {error}") from error
+    return features, labels.astype(np.int64)

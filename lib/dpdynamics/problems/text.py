@@ -3,11 +3,8 @@ r"""Bags of words with labels, and two laws of synthetic ones: reviews and tagge
 A document has a class c, a lognormal number of words, and words drawn independently with
 probabilities proportional to :math:`p_r e^{a_{cr}}`: p the Zipf-Mandelbrot law of the language,
 :math:`p_r\propto(r+s)^{-\alpha}` for rank r, and a the log-odds of words in classes. Its features
-say which words occur, with a last column for the bias.
-
-The laws imitate what a linear model on such text sees (thousands of columns, about a hundred
-entries a row, frequent words everywhere, a weak signal spread over many words). They are fitted to
-no corpus: orders of magnitude carry over to real text, digits do not.
+say which words occur, with a last column for the bias. The laws are fitted to no corpus: orders of
+magnitude carry over to real text, digits do not.
 """
 
 from dataclasses import dataclass, replace
@@ -38,31 +35,18 @@ _STRONGEST = 60  # standard deviation of log-odds, ten of which neither overflow
 class TextData:
     """Labelled documents as sparse rows.
 
-    Parameters
-    ----------
-    features : scipy.sparse matrix (n, d)
-        Kept as a `csr_array` of float32 with sorted indices; the last column is the bias.
-    labels : (n,) array of integers
-        In 0, ..., `classes` - 1.
-    classes : int
-        At least 2.
-    name, description : str
-        For tables and captions.
-    synthetic : bool
-        Whether the documents were drawn from a law and not written by people.
+    `features` (n, d) is any matrix of scipy.sparse, kept as a `csr_array` of float32 with sorted
+    indices, the last column the bias; `labels` (n,) are integers in 0, ..., `classes` - 1;
+    `classes` is at least 2 and `name` a text for tables and captions.
     """
 
     features: Any
     labels: NDArray[np.int64]
     classes: int
     name: str
-    description: str
-    synthetic: bool
 
     def __post_init__(self) -> None:
         text("name", self.name)
-        if not isinstance(self.description, str):
-            raise ValueError(f"description must be a text, got {self.description!r}")
         try:
             features = csr_array(self.features, dtype=np.float32)
         except (TypeError, ValueError):
@@ -100,12 +84,8 @@ class TextData:
 
     def with_permuted_labels(self, rng: np.random.Generator) -> "TextData":
         """Shuffle the labels among the documents: the same rows, and nothing left to learn."""
-        return replace(
-            self,
-            labels=rng.permutation(self.labels),
-            name=f"{self.name}, labels permuted",
-            description=f"{self.description} Labels permuted: they say nothing about the rows.",
-        )
+        labels = rng.permutation(self.labels)
+        return replace(self, labels=labels, name=f"{self.name}, labels permuted")
 
 
 def indicators(
@@ -125,18 +105,9 @@ def indicators(
 class Law:
     r"""The law of a labelled document.
 
-    Parameters
-    ----------
-    word_probabilities : (V,) array
-        :math:`p_r`, up to a factor.
-    log_odds : (classes, V) array
-        :math:`a_{cr}`.
-    class_probabilities : (classes,) array
-    log_length_mean, log_length_sd : float
-        The number of words is the integer part of :math:`e^{\mu+\tau N(0,1)}`, at least
-        `minimum_length`.
-    minimum_length : int
-    name : str
+    `word_probabilities` (V,) are :math:`p_r`, up to a factor, `log_odds` (classes, V) are
+    :math:`a_{cr}`, and the number of words is the integer part of :math:`e^{\mu+\tau N(0,1)}`
+    (`log_length_mean`, `log_length_sd`), at least `minimum_length`.
     """
 
     word_probabilities: Array
@@ -164,12 +135,8 @@ class Law:
             occurring.append(place + drawn)
         keys = np.sort(np.concatenate(occurring))
         row, column = np.divmod(keys[np.diff(keys, prepend=-1) > 0], words + 1)
-        description = (
-            f"Synthetic: {size} documents of {classes} classes, {words} Zipf-Mandelbrot words and "
-            f"a bias, {rows} rows, drawn from a law that is fitted to no corpus."
-        )
         features = indicators(np.bincount(row), column, words + 1, rows)
-        return TextData(features, labels, classes, f"{self.name}, {rows} rows", description, True)
+        return TextData(features, labels, classes, f"{self.name}, {rows} rows")
 
     def samples(
         self, rng: np.random.Generator, sizes: tuple[int, int], rows: str
