@@ -1,6 +1,5 @@
 """Clipped DP-SGD: the block reduction, grids of risk equations, quadrature of the spectrum."""
 
-import functools
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ from scipy.integrate import odeint, solve_ivp
 from timing import result, timed
 
 from dpdynamics.dynamics import (
-    RiskModes,
     SpectralBlocks,
     clipped_risk,
     one_pass_sgd,
@@ -25,19 +23,39 @@ def bench_block_reduction():
     sigmas = np.full(steps, 1e-5)
     blocks = SpectralBlocks.isotropic(dimension, 0.5)
     setting = {"clip_norm": 0.3 * math.sqrt(dimension), "label_variance": 0.04}
-    plain = functools.partial(one_pass_sgd, reduced=False)
-    times, means = {one_pass_sgd: [], plain: []}, {}
+    times, means = {_by_blocks: [], _by_coordinates: []}, {}
     for _ in range(5):
-        for simulate, runs in ((one_pass_sgd, 4000), (plain, 20)):
+        for simulate, runs in ((_by_blocks, 4000), (_by_coordinates, 20)):
             rng = np.random.default_rng(0)
             seconds, value = timed(
                 simulate, blocks, etas, sigmas, rng=rng, replicates=runs, **setting
             )
             times[simulate].append(seconds / runs)
-            means[simulate] = value.values[:, -1].mean()
+            means[simulate] = value.mean()
     if not math.isclose(*means.values(), rel_tol=0.02):
         raise ValueError(f"the mean risks disagree: {means.values()}")
     return result("DP-SGD run, d = 1000, blocks against coordinates", *times.values(), 100)
+
+
+def _by_blocks(blocks, etas, sigmas, **setting):
+    return one_pass_sgd(blocks, etas, sigmas, **setting).values[:, -1]
+
+
+def _by_coordinates(blocks, etas, sigmas, *, rng, replicates, clip_norm, label_variance):
+    """The same with all d coordinates of the error, (d, replicates)."""
+    lam, v = (part[:, None] for part in blocks.coordinates())
+    roots, v = np.sqrt(lam), np.repeat(v, replicates, axis=1)
+    for eta, sigma in zip(etas, sigmas, strict=True):
+        x = rng.standard_normal(v.shape)
+        x *= roots
+        residual = np.einsum("ir,ir->r", x, v)
+        residual -= math.sqrt(label_variance) * rng.standard_normal(replicates)
+        square = np.einsum("ir,ir->r", x, x)
+        limit = clip_norm / np.sqrt(square)
+        x *= -np.minimum(eta, 2 / square) * np.clip(residual, -limit, limit)
+        v += x
+        v += math.sqrt(2) * clip_norm * sigma * rng.standard_normal(v.shape)
+    return (lam * v**2).sum(axis=0) / 2
 
 
 def _slope(clip, rate):
@@ -101,7 +119,7 @@ def bench_quadrature():
     for _ in range(3):
         seconds, value = timed(
             lambda: clipped_risk(
-                RiskModes.quadrature(blocks), schedule, clip_constant=grid, steps=100, **SETTING
+                blocks.modes(8), schedule, clip_constant=grid, steps=100, **SETTING
             )
         )
         ours.append(seconds)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpdynamics.arguments import finite_array, nonnegative_array
-from dpdynamics.dynamics.runs import Runs
 from dpdynamics.dynamics.sde import time_grid
+from dpdynamics.runs import Runs
 
 _LARGEST = 1e19  # its square is finite in single precision
 

@@ -4,6 +4,7 @@ With the private gradient g they are :math:`-\eta g`, :math:`-\eta\,\mathrm{sign
 is), and :math:`-\eta\hat m/(\sqrt{\hat v}+\epsilon)` with the bias-corrected moments of g.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,13 @@ class NumpyArrays:
         """Return a copy as a NumPy array."""
         return np.array(x)
 
-    def fill(self, out: Any) -> None:
-        """Overwrite with standard normals."""
-        self._normals.fill(out, 1.0)
+    def finite(self, x: Any) -> bool:
+        """Whether every entry is."""
+        return bool(np.isfinite(x).all())
+
+    def fill(self, out: Any, scale: float = 1.0) -> None:
+        """Overwrite with independent normals of standard deviation `scale`."""
+        self._normals.fill(out, scale)
 
     def normal(self, *shape: int) -> Any:
         """Return standard normals."""
@@ -106,14 +111,20 @@ class NumpyArrays:
 
 
 class TorchArrays(NumpyArrays):
-    """Tensors on a device; draws come from a generator there that `rng` seeds."""
+    """Tensors; `fill` draws as NumPy does on the CPU, the rest by a generator that `rng` seeds."""
 
     def __init__(self, dtype: str, device: str, rng: np.random.Generator) -> None:
         import torch
 
         self.space, self.dtype, self.device = torch, getattr(torch, dtype), torch.device(device)
-        seed = int(rng.integers(1 << 62))
-        self._generator = torch.Generator(self.device).manual_seed(seed)
+        self._rng = rng
+        if self.device.type == "cpu":
+            self._normals = Normals(rng, np.dtype(dtype))
+
+    @cached_property
+    def _generator(self) -> Any:
+        seed = int(self._rng.integers(1 << 62))
+        return self.space.Generator(self.device).manual_seed(seed)
 
     def array(self, value: Any) -> Any:
         """Return a tensor of this precision."""
@@ -127,9 +138,16 @@ class TorchArrays(NumpyArrays):
         """Return a copy as a NumPy array."""
         return np.array(x.cpu().numpy() if isinstance(x, self.space.Tensor) else x)
 
-    def fill(self, out: Any) -> None:
-        """Overwrite with standard normals."""
-        out.normal_(generator=self._generator)
+    def finite(self, x: Any) -> bool:
+        """Whether every entry is; the sum tells fastest, unless it overflows."""
+        return bool(self.space.isfinite(x.sum()) or self.space.isfinite(x).all())
+
+    def fill(self, out: Any, scale: float = 1.0) -> None:
+        """Overwrite with independent normals of standard deviation `scale`."""
+        if self.device.type == "cpu":
+            self._normals.fill(out.numpy(), scale)
+        else:
+            out.normal_(0.0, scale, generator=self._generator)
 
     def normal(self, *shape: int) -> Any:
         """Return standard normals."""

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from dpdynamics.dynamics.clipped_risk import clipped_risk, last_step_jump
+from dpdynamics.dynamics.clipped_risk import clipped_risk, released_risk
 from dpdynamics.dynamics.clipping import clipping_factors
-from dpdynamics.dynamics.spectra import RiskModes, SpectralBlocks
+from dpdynamics.dynamics.spectra import SpectralBlocks
 from dpdynamics.problems import PolynomialDecay
 
 SETTING = {"clip_constant": 0.3, "aspect_ratio": 0.1, "label_variance": 0.04, "rho": 0.5}
@@ -81,11 +81,11 @@ def test_without_clipping_a_constant_rate_is_exact_in_any_number_of_cells(steps)
 
 def test_private_noise_alone_adds_up_with_the_last_step():
     schedule = PolynomialDecay(np.array([2.0, 8.0]), np.array([[0.0], [0.5], [0.7], [2.0]]))
-    before = clipped_risk(0.7, schedule, descent=0, sampling=0, steps=3, **SETTING)[-1]
-    keys = ("clip_constant", "aspect_ratio", "rho")
-    jump = last_step_jump(schedule, **{key: SETTING[key] for key in keys})
+    setting = {"descent": 0, "sampling": 0, "steps": 3, **SETTING}
+    released = released_risk(0.7, schedule, **setting)
+    jump = released - clipped_risk(0.7, schedule, **setting)[-1]
     expected = 0.7 + (0.1 * 0.3) ** 2 / 0.5 * np.array([2.0, 8.0]) ** 2
-    np.testing.assert_allclose(before + jump, np.tile(expected, (4, 1)), rtol=1e-14)
+    np.testing.assert_allclose(released, np.tile(expected, (4, 1)), rtol=1e-14)
     assert np.all(jump[0] > 0)
     np.testing.assert_array_equal(jump[1:], 0)
 
@@ -141,7 +141,7 @@ def test_the_coupled_family_against_an_adaptive_solver(exponent):
 
 def test_the_coupled_family_of_equal_eigenvalues_is_the_scalar_equation():
     d = 6
-    modes = RiskModes.of(SpectralBlocks(np.ones(d), np.ones(d, int), np.linspace(0, 1, d)))
+    modes = SpectralBlocks(np.ones(d), np.ones(d, int), np.linspace(0, 1, d)).modes()
     risk = np.sum(np.linspace(0, 1, d) ** 2) / 2
     for steps, tolerance in ((200, 1e-4), (1600, 1e-6)):
         np.testing.assert_allclose(
@@ -176,11 +176,7 @@ def test_quadrature_of_the_spectrum():
     full = clipped_risk(blocks, SCHEDULE, times=times, steps=50, **setting)
     errors = [
         np.abs(
-            clipped_risk(
-                RiskModes.quadrature(blocks, nodes), SCHEDULE, times=times, steps=50, **setting
-            )
-            / full
-            - 1
+            clipped_risk(blocks.modes(nodes), SCHEDULE, times=times, steps=50, **setting) / full - 1
         ).max()
         for nodes in (4, 6, 8, 12)
     ]
@@ -207,7 +203,7 @@ def test_the_bounds_enclose_the_risk(seed):
 def test_factors_multiply_the_rates_and_loads_of_a_spectrum():
     blocks, factors = random_blocks(50), {"descent": np.array([0.5, 1.0, 2.0]), "sampling": 1.5}
     ours = clipped_risk(blocks, SCHEDULE, **factors, **SETTING)
-    modes = RiskModes.of(blocks)
+    modes = blocks.modes()
     for k, factor in enumerate(factors["descent"]):
         changed = modes._replace(rates=factor * modes.rates, sampling=1.5 * modes.sampling)
         np.testing.assert_allclose(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpdynamics.dynamics import isotropic_hsgd, isotropic_sgd, risk_curve
+from dpdynamics.dynamics import isotropic_moments, risk_curve
 from dpdynamics.dynamics.isotropic import _POWERS, _generator
 from dpdynamics.problems import LeastSquares
 
@@ -11,7 +11,7 @@ from dpdynamics.problems import LeastSquares
 @pytest.mark.parametrize("lengths", [(1.0,), (0.5**0.5, 1.5**0.5)])
 def test_moments_of_simulated_vectors(lengths):
     d, steps, gamma, sigma, zeta2, start = 4, 5, 0.5, 0.6, 0.3, 1.3
-    exact = isotropic_sgd(d, steps, gamma, sigma, zeta2, start=start, lengths=lengths)
+    exact = isotropic_moments(d, gamma, sigma, zeta2, steps=steps, start=start, lengths=lengths)
     rng, runs = np.random.default_rng(3), 200_000
     v = np.zeros((runs, d))
     v[:, 2] = start  # the direction must not matter
@@ -61,7 +61,7 @@ def test_generator_by_differentiation_in_the_full_space(rank_one):
 def test_risk_of_the_diffusion_is_the_risk_curve():
     problem = LeastSquares(np.ones(30), np.zeros(30), 0.25, 0.0)
     curve = risk_curve(problem, np.eye(30)[0], 0.8, 0.7, [1.5])
-    assert isotropic_hsgd(30, 1.5, 0.8, 0.7, 0.25).risk == pytest.approx(
+    assert isotropic_moments(30, 0.8, 0.7, 0.25, time=1.5).risk == pytest.approx(
         curve.population[0], rel=1e-11
     )
 
@@ -83,29 +83,34 @@ def test_risk_of_the_diffusion_is_the_risk_curve():
 def test_bad_input(change, word):
     good = {"dimension": 5, "steps": 3, "learning_rate": 0.5, "noise_scale": 0.1}
     with pytest.raises(ValueError, match=word):
-        isotropic_sgd(**({"label_variance": 0.1} | good | change))
+        isotropic_moments(**({"label_variance": 0.1} | good | change))
 
 
 def test_bad_input_of_the_diffusion():
     with pytest.raises(ValueError, match="time"):
-        isotropic_hsgd(5, 0.0, 0.5, 0.1, 0.1)
+        isotropic_moments(5, 0.5, 0.1, 0.1, time=0.0)
     with pytest.raises(ValueError, match="rank_one"):
-        isotropic_hsgd(5, 1.0, 0.5, 0.1, 0.1, rank_one=-1.0)
+        isotropic_moments(5, 0.5, 0.1, 0.1, time=1.0, rank_one=-1.0)
     with pytest.raises(ValueError, match="rounding"):
-        isotropic_hsgd(4, 1.0, 1e-4, 0.5, 0.3, rank_one=1.0)
+        isotropic_moments(4, 1e-4, 0.5, 0.3, time=1.0, rank_one=1.0)
+    for both in ({}, {"steps": 3, "time": 1.0}):
+        with pytest.raises(ValueError, match="steps or time"):
+            isotropic_moments(5, 0.5, 0.1, 0.1, **both)
 
 
 @pytest.mark.parametrize("unit", [1e-12, 1e12])
 def test_moments_do_not_depend_on_the_unit_of_length(unit):
     """Squares scale with the unit, also where the three lengths are far apart."""
     for start, sigma, zeta2 in ((1.3, 0.5, 0.3), (1.0, 0.5, 3e23), (1.0, 1e9, 0.3)):
-        one = isotropic_sgd(4, 4, 0.5, sigma, zeta2, start=start)
-        other = isotropic_sgd(4, 4, 0.5, sigma * unit, zeta2 * unit**2, start=start * unit)
+        one = isotropic_moments(4, 0.5, sigma, zeta2, steps=4, start=start)
+        other = isotropic_moments(
+            4, 0.5, sigma * unit, zeta2 * unit**2, steps=4, start=start * unit
+        )
         powers = np.array([1, 2, 0, 2, 4, 2, 4])
         assert other == pytest.approx(one * unit**powers, rel=1e-9)
 
 
 def test_one_huge_label_noise_leaves_the_variance_of_the_risk_alone():
     """With everything else negligible, the risk is quadratic in the label noise."""
-    large, larger = (isotropic_sgd(4, 4, 0.5, 0.5, v, start=1.0) for v in (1e12, 1e14))
+    large, larger = (isotropic_moments(4, 0.5, 0.5, v, steps=4) for v in (1e12, 1e14))
     assert larger.risk_variance == pytest.approx(1e4 * large.risk_variance, rel=1e-9)

@@ -1,36 +1,24 @@
-"""Expectations without Monte Carlo: closed forms, invariant laws, enumeration of all paths."""
-
-from itertools import product
+"""Expectations without Monte Carlo: closed forms, invariant laws, a chain."""
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
-from dpdynamics.dynamics import (
-    chain_expectation,
-    diffusion_expectation,
-    euler_maruyama,
-    linear_recursion,
-)
+from dpdynamics.dynamics import diffusion_expectation, euler_maruyama
+from dpdynamics.dynamics.collocation import ChebyshevGrid
 
 X = np.linspace(-1, 1, 5)
 TIMES = np.array([0.0, 0.3, 1.0, 4.0])
 
 
-def gaussian_kernel(mean, scale, quadrature=32):
-    """The kernel of x -> m_i(x) + s(x) Z, i uniform over the rows of m, Z standard normal."""
-    z, weights = np.polynomial.hermite_e.hermegauss(quadrature)
-
-    def kernel(x):
-        means, spread = (
-            np.atleast_2d(mean(x)),
-            scale(x) if callable(scale) else np.full(x.shape, scale),
-        )
-        points = means + np.multiply.outer(z, spread)[:, None]
-        probabilities = np.repeat(weights / weights.sum() / len(means), len(means))
-        return points.reshape(-1, x.size), probabilities[:, None]
-
-    return kernel
+def chain_mean(step, noise, g, start, steps, *, edge, nodes):
+    """E g of the chain x -> step(x) + noise Z, on Chebyshev nodes of [-edge, edge]."""
+    z, weights = np.polynomial.hermite_e.hermegauss(32)
+    grid = ChebyshevGrid(2 * edge, nodes)
+    points = edge + step(grid.nodes - edge) + np.multiply.outer(noise * z, np.ones(nodes))
+    images = np.stack([grid.interpolation(np.clip(p, 0, 2 * edge)) for p in points])
+    matrix = np.tensordot(weights / weights.sum(), images, axes=1)
+    values = np.linalg.matrix_power(matrix, steps) @ g(grid.nodes - edge)
+    return (grid.interpolation(np.array([edge + start])) @ values).item()
 
 
 @pytest.mark.parametrize(("sigma", "nodes"), [(1.0, 96), (0.2, 128), (0.05, 224)])
@@ -104,68 +92,6 @@ def test_a_double_well_keeps_its_gibbs_law_and_agrees_with_simulation():
     assert abs(g(ends).mean() - exact) < 4.5 * g(ends).std() / np.sqrt(n) + 2e-3  # bias of the step
 
 
-def test_a_linear_chain_has_the_moments_of_its_recursion():
-    eta, sigma, steps = 0.1, 0.5, [0, 1, 10, 1000]
-    kernel = gaussian_kernel(lambda x: (1 - eta) * x, eta * sigma)
-    step = linear_recursion([[1 - eta]], [0.0], [[(eta * sigma) ** 2]])
-    for x in (-0.8, 1.0):
-        laws = [step.power(k).moments([x], [[0.0]]) for k in steps]
-        mean, variance = (
-            np.array([m.item() for m in moment]) for moment in zip(*laws, strict=True)
-        )
-        u = chain_expectation(kernel, np.cos, [x], steps, interval=(-6, 6), nodes=64)
-        np.testing.assert_allclose(u.values[:, 0], np.cos(mean) * np.exp(-variance / 2), atol=1e-12)
-        u = chain_expectation(kernel, lambda x: x**2, [x], steps, interval=(-6, 6), nodes=64)
-        np.testing.assert_allclose(u.values[:, 0], mean**2 + variance, atol=1e-12)
-
-
-def test_sampled_gradients_are_the_mean_over_all_paths():
-    eta, steps = 0.2, 7
-    targets = np.array([-0.5, 0.2, 0.9])
-
-    def move(x):
-        return x - eta * np.tanh(x - targets[:, None])
-
-    u = chain_expectation(
-        gaussian_kernel(move, 0.0), np.sin, X, [steps], interval=(-4, 4), nodes=96
-    )
-    total = np.zeros_like(X)
-    for path in product(range(3), repeat=steps):
-        x = X
-        for i in path:
-            x = move(x)[i]
-        total += np.sin(x)
-    np.testing.assert_allclose(u.values[0], total / 3**steps, atol=1e-12)
-
-
-def test_sampled_gradients_with_normal_noise():
-    eta, targets = 0.2, np.array([-0.5, 0.2, 0.9])
-    kernel = gaussian_kernel(
-        lambda x: x - eta * (x - targets[:, None]), lambda x: eta * np.exp(-(x**2))
-    )
-    u = chain_expectation(kernel, np.cos, X, [1], interval=(-4, 4), nodes=96)
-    means = X - eta * (X - targets[:, None])
-    exact = np.cos(means).mean(axis=0) * np.exp(-((eta * np.exp(-(X**2))) ** 2) / 2)
-    np.testing.assert_allclose(u.values[0], exact, atol=1e-12)
-
-
-def test_a_sign_step_with_probabilities_that_depend_on_the_state():
-    eta, sigma, steps, start = 0.05, 0.6, 40, 0.3
-
-    def kernel(x):
-        up = ndtr(-x / sigma)  # sign(x + sigma Z) = -1
-        return np.stack([x + eta, x - eta]), np.stack([up, 1 - up])
-
-    u = chain_expectation(kernel, np.exp, [start], [steps], interval=(-5, 5), nodes=160)
-    lattice = start + eta * np.arange(-steps, steps + 1)
-    law = np.zeros(lattice.size)
-    law[steps] = 1.0
-    for _ in range(steps):
-        up = ndtr(-lattice / sigma) * law
-        law = np.roll(up, 1) + np.roll(law - up, -1)
-    assert abs(u.values.item() - law @ np.exp(lattice)) < 1e-11
-
-
 def test_weak_errors_far_below_monte_carlo_are_resolved():
     """SGD on a double well against its equation: 1e-5, a slope of one, and a control."""
     rates, sigma, horizon = 0.02 / 2.0 ** np.arange(6), 1.0, 1.0
@@ -173,9 +99,15 @@ def test_weak_errors_far_below_monte_carlo_are_resolved():
     for eta in rates:
         scale = np.sqrt(eta) * sigma
         options = {"interval": (-2.0, 2.0), "nodes": 224, "tolerance": 1e-8}
-        kernel = gaussian_kernel(lambda x, eta=eta: x - eta * (x**3 - x), eta * sigma)
-        count = round(horizon / eta)
-        chain = chain_expectation(kernel, np.cos, [0.8], [count], **options).values.item()
+        chain = chain_mean(
+            lambda x, eta=eta: x - eta * (x**3 - x),
+            eta * sigma,
+            np.cos,
+            0.8,
+            round(horizon / eta),
+            edge=2.0,
+            nodes=224,
+        )
         for factor, out in ((1.0, errors), (1.01, wrong)):
             value = diffusion_expectation(
                 lambda x, f=factor: f * (x - x**3),
@@ -236,30 +168,6 @@ def test_the_error_estimate_covers_the_error():
         ("times", lambda: ou(times=[1.0, 0.5])),
         ("drift", lambda: ou(drift=lambda x: x[:3])),
         ("diffusion", lambda: ou(diffusion=lambda x: np.nan)),
-        (
-            "steps",
-            lambda: chain_expectation(
-                gaussian_kernel(np.sin, 1.0), np.cos, X, [0.5], interval=(-9, 9)
-            ),
-        ),
-        (
-            "steps",
-            lambda: chain_expectation(
-                gaussian_kernel(np.sin, 1.0), np.cos, X, [-1], interval=(-9, 9)
-            ),
-        ),
-        (
-            "add up",
-            lambda: chain_expectation(
-                lambda x: (x[None], 0.9 * np.ones((1, 1))), np.cos, X, [1], interval=(-9, 9)
-            ),
-        ),
-        (
-            "kernel",
-            lambda: chain_expectation(
-                lambda x: (x[None, :3], np.ones((1, 1))), np.cos, X, [1], interval=(-9, 9)
-            ),
-        ),
     ],
 )
 def test_bad_arguments_are_named(name, call):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdynamics.dynamics.spectra import RiskModes, SpectralBlocks, gauss_rule
+from dpdynamics.dynamics.spectra import SpectralBlocks, gauss_rule
 
 
 @settings(max_examples=30)
@@ -54,12 +54,12 @@ def test_the_isotropic_block():
     assert (blocks.dimension, blocks.risk) == (7, pytest.approx(0.6))
 
 
-@pytest.mark.parametrize("modes", [RiskModes.of, lambda b: RiskModes.quadrature(b, 3)])
-def test_modes_hold_the_initial_risk_and_the_trace(modes):
+@pytest.mark.parametrize("nodes", [None, 3])
+def test_modes_hold_the_initial_risk_and_the_trace(nodes):
     rng = np.random.default_rng(1)
     lam = rng.uniform(0.1, 2, 40)
     blocks = SpectralBlocks.grouped(lam / lam.mean(), rng.standard_normal(40))
-    rates, sampling, private, weights, initial = modes(blocks)
+    rates, sampling, private, weights, initial = blocks.modes(nodes)
     assert weights @ initial == pytest.approx(blocks.risk, rel=1e-12)
     assert weights @ private == pytest.approx(1, rel=1e-12)
     assert weights @ sampling == pytest.approx(np.mean(lam**2) / lam.mean() ** 2, rel=1e-12)
@@ -70,7 +70,7 @@ def test_modes_hold_the_initial_risk_and_the_trace(modes):
 
 def test_a_start_at_the_truth_has_no_free_modes():
     blocks = SpectralBlocks(np.array([0.5, 1.5]), np.array([1, 1]), np.zeros(2))
-    assert RiskModes.quadrature(blocks).rates.size == 2
+    assert blocks.modes(8).rates.size == 2
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_start_at_the_truth_has_no_free_modes():
         ("offsets", lambda: SpectralBlocks(np.ones(1), np.ones(1, int), -np.ones(1))),
         ("offset", lambda: SpectralBlocks.grouped(np.ones(2), np.ones(3))),
         ("risk", lambda: SpectralBlocks.isotropic(3, -1.0)),
-        ("mean 1", lambda: RiskModes.of(SpectralBlocks.grouped([1.0, 2.0], [1.0, 1.0]))),
-        ("nodes", lambda: RiskModes.quadrature(SpectralBlocks.isotropic(3, 1.0), 0)),
+        ("mean 1", lambda: SpectralBlocks.grouped([1.0, 2.0], [1.0, 1.0]).modes()),
+        ("nodes", lambda: SpectralBlocks.isotropic(3, 1.0).modes(0)),
     ],
 )
 def test_bad_input_is_named(name, build):

@@ -10,7 +10,6 @@ from dpdynamics.dynamics import (
     released_risk,
     tune_one_pass,
 )
-from dpdynamics.dynamics.clipped_risk import last_step_jump
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 
 PRESET = {"initial_risk": 0.5, "label_variance": 0.25}
@@ -98,7 +97,7 @@ def test_inverse_time_loses_every_logarithm():
 
 def test_jump_is_part_of_the_released_risk():
     schedule, values = PolynomialDecay(4.0, 0.0), settings()
-    jump = last_step_jump(schedule, clip_constant=0.3, aspect_ratio=0.05, rho=1.0)
+    jump = (0.05 * 0.3 * 4.0) ** 2
     before = clipped_risk(0.5, schedule, **values)[-1]
     assert released_risk(0.5, schedule, **values) == pytest.approx(before + jump, rel=1e-14)
 

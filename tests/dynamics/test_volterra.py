@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from dpdynamics.dynamics.homogenized import risk_curve
-from dpdynamics.dynamics.volterra import risk_curve_volterra, solve_volterra, volterra_kernels
+from dpdynamics.dynamics.volterra import (
+    risk_curve_volterra,
+    solve_volterra,
+    trapezoid,
+    volterra_kernels,
+)
 from dpdynamics.problems import Constant, ExponentialDecay, LeastSquares
 
 SPECTRUM = [0.4, 0.4, 1.0, 2.0]
@@ -39,10 +44,9 @@ def test_parts_solve_their_own_volterra_equations(make_problem):
     rates = 2 * 0.9 * problem.curvature
     primitive = -np.expm1(-np.multiply.outer(times, rates)) / rates @ problem.eigenvalues
     forcing = 1.1**2 * 0.9**2 / (2 * problem.dimension) * primitive
-    np.testing.assert_allclose(
-        solve_volterra(forcing, sampling, np.diff(times)), curve.private, rtol=1e-4
-    )
-    both = solve_volterra(curve.gradient_flow, sampling, np.diff(times)) - curve.gradient_flow
+    integral = trapezoid(sampling, times)
+    np.testing.assert_allclose(solve_volterra(forcing, integral), curve.private, rtol=1e-4)
+    both = solve_volterra(curve.gradient_flow, integral) - curve.gradient_flow
     np.testing.assert_allclose(both, curve.sampling, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(private[:, 0], private[0, 0] * _decay(problem, times), rtol=1e-12)
 
@@ -72,15 +76,14 @@ def test_kernels_are_the_printed_traces(make_problem):
 
 def test_solver_reproduces_the_exponential():
     times = np.linspace(0, 1, 401)
-    y = solve_volterra(np.ones(401), np.ones((401, 401)), np.diff(times))
+    y = solve_volterra(np.ones(401), trapezoid(np.ones((401, 401)), times))
     np.testing.assert_allclose(y, np.exp(times), rtol=1e-6)
 
 
 def test_solver_accepts_uneven_times():
     times = np.linspace(0, 1, 801) ** 2
-    np.testing.assert_allclose(
-        solve_volterra(np.ones(801), np.ones((801, 801)), np.diff(times)), np.exp(times), rtol=1e-6
-    )
+    y = solve_volterra(np.ones(801), trapezoid(np.ones((801, 801)), times))
+    np.testing.assert_allclose(y, np.exp(times), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

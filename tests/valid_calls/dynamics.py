@@ -18,11 +18,6 @@ from dpdynamics.problems import (
 from valid_calls.calls import Call, of, rng
 
 
-def walk(x: Any) -> Any:
-    """A step of gradient descent on a quadratic, with a fair sign for its noise."""
-    return np.stack([x / 2 - 0.3, x / 2 + 0.3]), np.full((2, 1), 0.5)
-
-
 def square(x: Any) -> Any:
     """A test function."""
     return x**2
@@ -88,13 +83,6 @@ ONE_PASS = {
 STATE = {"learning_rates": np.full(3, 0.1), "noise_scale": 0.5, "x0": START}
 
 CALLS: dict[str, Call] = {
-    "backward_quadratics": of(**SPECTRUM, h=VECTOR, u=VECTOR, times=TIMES),
-    "chain_expectation": of(
-        kernel=walk,
-        **STARTS,
-        steps=np.array([1, 2]),
-        **INTERVAL,
-    ),
     "clipped_diffusion": of(
         blocks=BLOCKS,
         schedule=PolynomialDecay(5.0, 0.5),
@@ -129,12 +117,10 @@ CALLS: dict[str, Call] = {
         backend="numpy",
         device="cpu",
     ),
-    "fluctuations": of(**HSGD, h=VECTOR, u=VECTOR, time=1.0),
     "gaussian_moment_recursion": of(problem=PROBLEM, **STATE),
     "gradient_flow": of(problem=PROBLEM, x0=START, schedule=0.5, times=TIMES),
     "hsgd_paths": of(**HSGD, times=TIMES, rng=rng(), max_step=0.1, replicates=2),
-    "isotropic_hsgd": of(**ISOTROPIC, time=1.0, rank_one=1.0),
-    "isotropic_sgd": of(**ISOTROPIC, steps=4, lengths=(1.0,)),
+    "isotropic_moments": of(**ISOTROPIC, steps=4, lengths=(1.0,)),
     "law": of(**HSGD, times=TIMES),
     "linear_recursion": of(**RECURSION),
     "linear_sde": of(**EQUATION, time=1.0),
@@ -173,17 +159,5 @@ CALLS: dict[str, Call] = {
         rho=1.0,
         clip_constant=0.3,
         steps=8,
-    ),
-    "weak_error": of(
-        optimizer_step=lambda x, z, eta: x - eta * x + eta * z,
-        equation=lambda eta: (drift, lambda t, x: eta**0.5),
-        test_functions=lambda x: x[:, 0] ** 2,
-        x0=START,
-        learning_rates=np.array([0.25, 0.5]),
-        horizon=1.0,
-        rng=rng(),
-        replicates=4,
-        substeps=2,
-        confidence=0.9,
     ),
 }

@@ -5,7 +5,8 @@ from typing import Any
 
 from ..accounting import gaussian_noise_multiplier
 from ..arguments import fraction, nonnegative, one_of, positive, whole
-from ..dynamics import Tuning, clipping_factors, tune_one_pass
+from ..dynamics import clipping_factors, tune_one_pass
+from ..dynamics.tuning import Tuning
 from ..problems import InverseTimeDecay
 from .answers import Answer, Refusal
 from .refusals import visible_delta

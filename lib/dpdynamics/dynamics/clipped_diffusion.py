@@ -37,6 +37,7 @@ def clipped_diffusion(
     freezes :math:`\mu_c, \nu_c` and the risk at their expected values in its middle and solves the
     linear equation that is left, with exact integrals of the schedule: weak order 1, and 2 for the
     mean as the noise vanishes.
+    Claim bombari2025.def4.2.
 
     Parameters
     ----------
@@ -55,15 +56,6 @@ def clipped_diffusion(
     -------
     (replicates, N) array
         Noiseless risks at `times`; at time 1 before the last step of the algorithm.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Claim bombari2025.def4.2.
     """
     check_trace(blocks)
     samples, runs = whole("samples", samples, 1), whole("replicates", replicates, 1)

@@ -47,13 +47,14 @@ def clipped_risk(
     with a = `descent` and b = `sampling`. It is exact in the limit for :math:`\Sigma = I`
     (a = b = 1), an upper bound for :math:`a = \lambda_{\min}, b = \lambda_{\max}`, a lower bound
     for :math:`a = \lambda_{\max}, b = 1`. For a spectrum there is one such equation for each
-    eigenspace, see `RiskModes`.
+    eigenspace, see `SpectralBlocks.modes`.
+    Claims bombari2025.prop4.3 and bombari2025.lemC.1.
 
     Parameters
     ----------
-    start : array, SpectralBlocks or RiskModes
+    start : array, SpectralBlocks or its modes
         R(0), nonnegative, for :math:`\Sigma = I`; or a spectrum with its initial error. Blocks are
-        taken in full; ``RiskModes.quadrature(blocks)`` costs the same at every d.
+        taken in full; ``blocks.modes(8)`` costs the same at every d.
     schedule : Schedule
         :math:`\tilde\eta`, nonincreasing; a `PolynomialDecay` may hold arrays.
     clip_constant : array
@@ -80,8 +81,8 @@ def clipped_risk(
     Raises
     ------
     ValueError
-        If a shape or a range is violated, the eigenvalues do not have mean 1, the schedule
-        increases, or R is not finite (possible for an infinite clip constant only).
+        Also if the eigenvalues do not have mean 1, the schedule increases, or R is not finite
+        (possible for an infinite clip constant only).
 
     Examples
     --------
@@ -91,17 +92,13 @@ def clipped_risk(
     ...     label_variance=0.04, rho=0.5,
     ... )[-1].round(4)
     array([0.0829, 0.0559])
-
-    References
-    ----------
-    Claims bombari2025.prop4.3 and bombari2025.lemC.1.
     """
     clip, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
     half_labels = nonnegative_array("label_variance", label_variance) / 2
     faster, louder = nonnegative_array("descent", descent), nonnegative_array("sampling", sampling)
     schedule, private = as_schedule(schedule), aspect**2 * noise
     if isinstance(start, SpectralBlocks):
-        start = RiskModes.of(start)
+        start = start.modes()
     elif not isinstance(start, RiskModes):
         one = np.ones(1)
         start = RiskModes(one, one, one, one, nonnegative_array("start", start)[None])
@@ -148,34 +145,16 @@ def clipped_risk(
 def released_risk(
     start: ArrayLike | SpectralBlocks | RiskModes, schedule: Schedule, **settings: Any
 ) -> Array:
-    """Compute the risk of the iterate that is released: R(1-) and the jump of the last step.
+    r"""Compute the risk of the iterate that is released.
 
-    Arguments are those of `clipped_risk`; `times`, if given, must end at 1.
-
-    References
-    ----------
-    Claims bombari2025.prop4.3 and bombari2025.prop4.4.
+    R(1-) of `clipped_risk`, whose arguments these are (`times`, if given, must end at 1), and what
+    the last step adds, :math:`\gamma^2c^2\tilde\eta(1)^2/\rho`: it carries all the noise that its
+    own record needs. Claims bombari2025.prop4.3 and bombari2025.prop4.4.
     """
-    jump = last_step_jump(
-        schedule, **{key: settings[key] for key in ("clip_constant", "aspect_ratio", "rho")}
-    )
+    three = (settings[key] for key in ("clip_constant", "aspect_ratio", "rho"))
+    _, aspect, noise = hyperparameters(*three)
+    jump = aspect**2 * noise * as_schedule(schedule)(1.0) ** 2
     return np.asarray(clipped_risk(start, schedule, **settings)[-1] + jump)
-
-
-def last_step_jump(
-    schedule: Schedule, *, clip_constant: ArrayLike, aspect_ratio: ArrayLike, rho: ArrayLike
-) -> Array:
-    r"""Compute :math:`\gamma^2c^2\tilde\eta(1)^2/\rho`, what the last private noise adds to R(1).
-
-    The last step carries all the noise that its own record needs, :math:`\sigma_n^2 =
-    \eta_n^2/\rho`. Arguments are those of `clipped_risk`.
-
-    References
-    ----------
-    Claim bombari2025.prop4.4.
-    """
-    _, aspect, noise = hyperparameters(clip_constant, aspect_ratio, rho)
-    return np.asarray(aspect**2 * noise * as_schedule(schedule)(1.0) ** 2)
 
 
 def schedule_cells(

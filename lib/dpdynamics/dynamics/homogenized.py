@@ -1,7 +1,7 @@
-r"""Noisy homogenised SGD on least squares: gradient flow, risk curve and Gaussian law.
+r"""Noisy homogenised SGD on least squares: flow, risk curve, Gaussian law, limit and paths.
 
 The covariance is solved for in :mod:`~dpdynamics.dynamics.variances`; here it becomes a risk curve
-with its parts, or a law.
+with its parts, or a law. Paths of the nonlinear equation are simulated.
 """
 
 from dataclasses import dataclass
@@ -10,10 +10,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.arguments import Array, nonnegative_array, vector
+from dpdynamics.arguments import (
+    LARGEST,
+    Array,
+    nonnegative,
+    nonnegative_array,
+    positive,
+    vector,
+    whole,
+)
 from dpdynamics.problems import LeastSquares
 from dpdynamics.problems.schedules import Schedule, as_schedule
 
+from ..runs import Runs
+from .sde import euler_maruyama
 from .variances import Diffusion
 
 
@@ -99,14 +109,11 @@ def gradient_flow(
 
     :math:`X_t = \Phi(t)x_0 + (I - \Phi(t))A^{-1}\Sigma\tilde x`, :math:`\Phi(t) = e^{-A\Gamma(t)}`.
     Arguments and errors are those of `risk_curve`.
+    Claim lin2025.eq5.
 
     Returns
     -------
     (N, d) array
-
-    References
-    ----------
-    Claim lin2025.eq5.
     """
     x0 = vector("x0", x0, problem.dimension)
     clock = as_schedule(schedule).integral(nonnegative_array("times", times, ndim=1))
@@ -126,6 +133,7 @@ def risk_curve(
     Exact for the nonlinear process (1) and for its linearisation (9), at every d. A constant
     schedule is solved to rounding (relative to the largest value of a part when there are many
     distinct eigenvalues); any other schedule is integrated to a relative tolerance of 1e-11.
+    Claim lin2025.thm4.2.
 
     Parameters
     ----------
@@ -148,10 +156,6 @@ def risk_curve(
     ValueError
         If a shape or a range is violated, or the risk exceeds the range of floating point (a
         learning rate above `stability_limit` for a long time).
-
-    References
-    ----------
-    Claim lin2025.thm4.2.
     """
     times = nonnegative_array("times", times, ndim=1)
     diffusion = Diffusion(problem, x0, schedule, noise_scale)
@@ -180,8 +184,6 @@ def law(
 
     Arguments and errors are those of `risk_curve`.
 
-    References
-    ----------
     Claim lin2025.eq10.
     """
     times = nonnegative_array("times", times, ndim=1)
@@ -189,3 +191,132 @@ def law(
     diffusion = Diffusion(problem, x0, schedule, noise_scale)
     sampling, private = diffusion.variances(times, np.eye(diffusion.size.size))
     return Law(mean, (sampling + private)[:, diffusion.member])
+
+
+def _ratio(numerator: Array, problem: LeastSquares) -> Array:
+    """Divide by the curvature; a coordinate without curvature counts 0."""
+    a = problem.curvature
+    return np.divide(numerator, a, out=np.zeros_like(a), where=a > 0)
+
+
+def stability_limit(problem: LeastSquares) -> float:
+    r"""Return the learning rate at which the expected risk stops being bounded.
+
+    :math:`2d/\sum_i\frac{\lambda_i^2}{\lambda_i+\delta}`, inf when every eigenvalue is 0.
+    The exact threshold of claim lin2025.thm4.2.
+    """
+    total = _ratio(problem.eigenvalues**2, problem).sum()
+    return float(2 * problem.dimension / total) if total > 0 else np.inf
+
+
+def stationary_risk(problem: LeastSquares, learning_rate: float, noise_scale: float) -> RiskCurve:
+    r"""Return the limit of the risk curve for a constant learning rate (claim lin2025.thm4.2).
+
+    With :math:`\kappa = \gamma/\text{stability limit}` the population risk is
+    :math:`P_\infty = \bigl(\mathcal P(A^{-1}\Sigma\tilde x) + \frac{\gamma\sigma^2}{4d}\sum_i
+    \lambda_i/a_i\bigr)/(1 - \kappa)`, and :math:`V_i = \frac\gamma{2da_i}(2P_\infty\lambda_i +
+    \sigma^2)`.
+
+    Parameters
+    ----------
+    problem, noise_scale
+        As in `risk_curve`.
+    learning_rate : float
+        :math:`\gamma` in (0, stability limit).
+
+    Returns
+    -------
+    RiskCurve
+        At time inf; every array is 0-dimensional.
+
+    Raises
+    ------
+    ValueError
+        If a range is violated; at or above the stability limit there is no limit.
+    """
+    limit = stability_limit(problem)
+    learning_rate = positive("learning_rate", learning_rate)
+    noise_scale = nonnegative("noise_scale", noise_scale)
+    if learning_rate >= limit:
+        raise ValueError(f"learning_rate must lie in (0, {limit}), got {learning_rate}")
+    gain = learning_rate / (2 * problem.dimension)
+    squares = _ratio(problem.eigenvalues**2, problem).sum()
+    flow = problem.fixed_point
+    floor = problem.population_risk(flow)
+    amplification = 1 / (1 - gain * squares)
+    noise = gain * noise_scale**2 / 2 * _ratio(problem.eigenvalues, problem).sum()
+    sampling, private = floor * (amplification - 1), noise * amplification
+
+    # The regularized risk reads the same variances with weights a instead of the eigenvalues.
+    mass, count = gain * problem.eigenvalues.sum(), np.count_nonzero(problem.curvature)
+    return RiskCurve(
+        np.asarray(np.inf),
+        Parts(floor, sampling, private),
+        Parts(
+            problem.regularized_risk(flow),
+            mass * (floor + sampling),
+            mass * private + gain * noise_scale**2 / 2 * count,
+        ),
+    )
+
+
+def hsgd_paths(
+    problem: LeastSquares,
+    x0: ArrayLike,
+    schedule: Schedule | float,
+    noise_scale: float,
+    times: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    max_step: float,
+    replicates: int = 1,
+) -> Runs:
+    r"""Simulate the nonlinear diffusion (1) of lin2025 by the Euler-Maruyama method.
+
+    .. math:: dX = -\gamma\nabla\mathcal R(X)\,dt +
+              \gamma\sqrt{\tfrac1d(2\mathcal P(X)\Sigma + \sigma^2I)}\,dB.
+
+    Arguments are those of `risk_curve`, with times that do not decrease, and those of
+    `euler_maruyama`; `replicates` independent paths. The expected risks carry a bias of first order
+    in the step. Claim lin2025.eq1.
+
+    Returns
+    -------
+    Runs
+        `values` are (replicates, N) arrays, "population" and "regularized".
+
+    Raises
+    ------
+    ValueError
+        If a shape or a range is violated, or a path leaves the range of floating point.
+    """
+    gamma, sigma = as_schedule(schedule), nonnegative("noise_scale", noise_scale)
+    times = nonnegative_array("times", times, ndim=1)
+    if np.any(np.diff(times) < 0):
+        raise ValueError("times must not decrease")
+    runs = whole("replicates", replicates, minimum=1)
+
+    def drift(t: float, x: Array) -> Array:
+        if not np.all(np.abs(x) <= LARGEST):
+            raise ValueError(
+                f"max_step, schedule, noise_scale: the paths overflow at time {t}; lower them"
+            )
+        return -gamma(t) * problem.regularized_gradient(x)
+
+    def diffusion(t: float, x: Array) -> Array:
+        variance = np.multiply.outer(2 * problem.population_risk(x), problem.eigenvalues)
+        return gamma(t) * np.sqrt((variance + sigma**2) / problem.dimension)
+
+    grid = np.unique(np.append(times, 0.0))
+    paths = euler_maruyama(
+        drift,
+        diffusion,
+        np.tile(vector("x0", x0, problem.dimension), (runs, 1)),
+        grid,
+        rng=rng,
+        max_step=positive("max_step", max_step),
+        statistic=lambda x: np.stack([problem.population_risk(x), problem.regularized_risk(x)]),
+    )
+    risks = paths.values[np.searchsorted(grid, times)].transpose(1, 2, 0)
+    names = ("population", "regularized")
+    return Runs(times, dict(zip(names, risks, strict=True)), paths.final)

@@ -1,8 +1,7 @@
 r"""Exact moments for isotropic features: noisy SGD and its diffusion in any dimension.
 
-For :math:`\Sigma = I` without ridge, start :math:`v_0\parallel e` and features whose law is
-invariant under rotations, :math:`(y, \rho) = (e\cdot v, |v|^2)` is a Markov chain of its own. Both
-processes map the polynomials :math:`y^i\rho^j` with :math:`i + 2j\le4` into themselves, so that
+For :math:`\Sigma = I` without ridge and a start along e, both processes map the polynomials
+:math:`y^i\rho^j`, :math:`i + 2j\le4`, of :math:`(y, \rho) = (e\cdot v, |v|^2)` into themselves:
 nine expectations follow a linear recursion, or a linear differential equation.
 """
 
@@ -56,27 +55,6 @@ def _monomials(y: float | Array, rho: float | Array) -> Array:
     return np.stack([y**i * rho**j for i, j in _POWERS], axis=-1)
 
 
-def _summary(expectations: Array, unit: float, label_variance: float) -> IsotropicMoments:
-    """Form the moments from the expected monomials of v / unit."""
-    m = dict(zip(_POWERS, expectations.tolist(), strict=True))
-    y, square, off = m[1, 0], m[2, 0], m[0, 1] - m[2, 0]
-    variance = square - y**2
-    if not np.isfinite(expectations).all() or variance < _CANCELLED * square:
-        raise ValueError(
-            "learning_rate, noise_scale, label_variance, start, rank_one, time or steps: the "
-            "moments leave the floating-point range, or the noise is lost in their rounding"
-        )
-    return IsotropicMoments(
-        mean=y * unit,
-        variance=variance * unit**2,
-        skewness=(m[3, 0] - 3 * y * square + 2 * y**3) / variance**1.5,
-        off_axis=off * unit**2,
-        off_axis_variance=(m[0, 2] - 2 * m[2, 1] + m[4, 0] - off**2) * unit**4,
-        risk=(m[0, 1] * unit**2 + label_variance) / 2,
-        risk_variance=(m[0, 2] - m[0, 1] ** 2) * unit**4 / 4,
-    )
-
-
 def _gauss(nodes: int) -> tuple[Array, Array]:
     x, w = np.polynomial.hermite_e.hermegauss(nodes)
     return x, w / w.sum()
@@ -120,66 +98,40 @@ def _generator(d: int, gamma: float, sigma: float, zeta2: float, rank_one: float
     return matrix
 
 
-class _Case(NamedTuple):
-    """Checked arguments, with lengths in units of the largest."""
-
-    dimension: int
-    learning_rate: float
-    noise_scale: float
-    label_variance: float
-    start: Array
-    unit: float
-
-    @classmethod
-    def of(
-        cls,
-        dimension: int,
-        learning_rate: float,
-        noise_scale: float,
-        label_variance: float,
-        start: float,
-    ) -> "_Case":
-        d, gamma = whole("dimension", dimension, 2), positive("learning_rate", learning_rate)
-        sigma = nonnegative("noise_scale", noise_scale)
-        zeta2 = nonnegative("label_variance", label_variance)
-        first = float(finite_array("start", start, ndim=0))
-        unit = max(abs(first), sigma, float(np.sqrt(zeta2)))
-        if not unit:
-            raise ValueError("start must not be 0 when there is no noise: nothing would move")
-        if not 1e-75 < unit < 1e75:  # fourth powers are taken
-            raise ValueError(
-                "start, noise_scale and label_variance: the largest of start, noise_scale and "
-                f"sqrt(label_variance) must lie in (1e-75, 1e75), got {unit:g}"
-            )
-        first /= unit
-        return cls(d, gamma, sigma / unit, zeta2 / unit**2, _monomials(first, first**2), unit)
-
-
-def isotropic_sgd(
+def isotropic_moments(
     dimension: int,
-    steps: int,
     learning_rate: float,
     noise_scale: float,
     label_variance: float,
     *,
+    steps: int | None = None,
+    time: float | None = None,
     start: float = 1.0,
     lengths: Sequence[float] = (1.0,),
+    rank_one: float = 0.0,
 ) -> IsotropicMoments:
-    r"""Compute exact moments of noisy SGD for :math:`\Sigma = I`, at every dimension.
+    r"""Compute exact moments of noisy SGD, or of its diffusion, for :math:`\Sigma = I`.
 
-    One step has size :math:`\gamma/d`; records are :math:`a = rg` with g standard Gaussian and r
-    uniform over `lengths`, the label noise is Gaussian and independent of them.
+    Given `steps`, of Algorithm 1 of lin2025 (claim lin2025.alg1) with steps of size
+    :math:`\gamma/d`, records :math:`a = rg` with g standard Gaussian and r uniform over `lengths`,
+    and independent Gaussian label noise. Given `time`, of the diffusion of claim lin2025.eq1, by
+    Ito's formula.
 
     Parameters
     ----------
-    dimension, steps : int
-        d >= 2 and n >= 1.
+    dimension : int
+        d >= 2.
     learning_rate, noise_scale, label_variance : float
         :math:`\gamma > 0`, :math:`\sigma\ge0`, :math:`\zeta^2\ge0`.
+    steps, time : int, float
+        n >= 1 or t = k/d > 0, one of them.
     start : float
         :math:`|x_0 - \tilde x|`.
     lengths : sequence of float
-        Values of r, with mean square 1.
+        Values of r, with mean square 1, of the algorithm.
+    rank_one : float
+        Factor of :math:`\nabla\mathcal P\nabla\mathcal P^\top/d` in the covariance of the
+        diffusion; 1 makes it that of one step of the algorithm.
 
     Returns
     -------
@@ -190,55 +142,47 @@ def isotropic_sgd(
     ValueError
         If a range is violated, nothing moves, the moments leave the floating-point range, or a
         variance, a difference, is below 1e-6 of the mean square: lost in rounding.
-
-    References
-    ----------
-    Algorithm 1 of lin2025 (claim lin2025.alg1).
     """
-    case = _Case.of(dimension, learning_rate, noise_scale, label_variance, start)
-    sizes = tuple(nonnegative_array("lengths", lengths, ndim=1).tolist())
-    if not sizes or abs(np.mean(np.square(sizes)) - 1) > 1e-9:
-        raise ValueError(f"lengths must have mean square 1, got {lengths}")
-    with np.errstate(over="ignore", invalid="ignore"):  # _summary refuses what is not finite
-        step = _step(*case[:4], sizes)
-        last = np.linalg.matrix_power(step, whole("steps", steps, 1)) @ case.start
-    return _summary(last, case.unit, label_variance)
-
-
-def isotropic_hsgd(
-    dimension: int,
-    time: float,
-    learning_rate: float,
-    noise_scale: float,
-    label_variance: float,
-    *,
-    start: float = 1.0,
-    rank_one: float = 0.0,
-) -> IsotropicMoments:
-    r"""Compute exact moments of noisy homogenised SGD (1) for :math:`\Sigma = I`.
-
-    With `rank_one` = 1 the covariance is that of one step of the algorithm with Gaussian features,
-    :math:`(2\mathcal P I + \nabla\mathcal P\nabla\mathcal P^\top + \sigma^2I)/d`.
-
-    Parameters
-    ----------
-    dimension, learning_rate, noise_scale, label_variance, start
-        As in `isotropic_sgd`; errors too.
-    time : float
-        t = k/d > 0.
-    rank_one : float
-        Factor of :math:`\nabla\mathcal P\nabla\mathcal P^\top`, at least 0.
-
-    Returns
-    -------
-    IsotropicMoments
-
-    References
-    ----------
-    Ito's formula for the diffusion of claim lin2025.eq1.
-    """
-    case = _Case.of(dimension, learning_rate, noise_scale, label_variance, start)
-    generator = _generator(*case[:4], nonnegative("rank_one", rank_one))
-    with np.errstate(over="ignore", invalid="ignore"):  # _summary refuses what is not finite
-        last = linalg.expm(positive("time", time) * generator) @ case.start
-    return _summary(last, case.unit, label_variance)
+    d, gamma = whole("dimension", dimension, 2), positive("learning_rate", learning_rate)
+    sigma, zeta2 = nonnegative("noise_scale", noise_scale), label_variance
+    zeta = float(np.sqrt(nonnegative("label_variance", zeta2)))
+    first = float(finite_array("start", start, ndim=0))
+    unit = max(abs(first), sigma, zeta)  # of length
+    if not unit:
+        raise ValueError("start must not be 0 when there is no noise: nothing would move")
+    if not 1e-75 < unit < 1e75:  # fourth powers are taken
+        raise ValueError(
+            "start, noise_scale and label_variance: the largest of start, noise_scale and "
+            f"sqrt(label_variance) must lie in (1e-75, 1e75), got {unit:g}"
+        )
+    if (steps is None) == (time is None):
+        raise ValueError("steps or time must be given, and not both")
+    setting = d, gamma, sigma / unit, zeta2 / unit**2
+    with np.errstate(over="ignore", invalid="ignore"):  # found out below
+        if steps is not None:
+            sizes = tuple(nonnegative_array("lengths", lengths, ndim=1).tolist())
+            if not sizes or abs(np.mean(np.square(sizes)) - 1) > 1e-9:
+                raise ValueError(f"lengths must have mean square 1, got {lengths}")
+            step = _step(*setting, sizes)
+            flow = np.linalg.matrix_power(step, whole("steps", steps, 1))
+        else:
+            generator = _generator(*setting, nonnegative("rank_one", rank_one))
+            flow = linalg.expm(positive("time", time or 0.0) * generator)
+        expectations = flow @ _monomials(first / unit, (first / unit) ** 2)
+    m = dict(zip(_POWERS, expectations.tolist(), strict=True))
+    y, square, off = m[1, 0], m[2, 0], m[0, 1] - m[2, 0]
+    variance = square - y**2
+    if not np.isfinite(expectations).all() or variance < _CANCELLED * square:
+        raise ValueError(
+            "learning_rate, noise_scale, label_variance, start, rank_one, time or steps: the "
+            "moments leave the floating-point range, or the noise is lost in their rounding"
+        )
+    return IsotropicMoments(
+        mean=y * unit,
+        variance=variance * unit**2,
+        skewness=(m[3, 0] - 3 * y * square + 2 * y**3) / variance**1.5,
+        off_axis=off * unit**2,
+        off_axis_variance=(m[0, 2] - 2 * m[2, 1] + m[4, 0] - off**2) * unit**4,
+        risk=(m[0, 1] * unit**2 + zeta2) / 2,
+        risk_variance=(m[0, 2] - m[0, 1] ** 2) * unit**4 / 4,
+    )

@@ -61,13 +61,7 @@ class Transition(NamedTuple):
         return later
 
     def stationary(self) -> Moments:
-        """Return the moments that repetition leaves unchanged.
-
-        Raises
-        ------
-        ValueError
-            If the spectral radius of `matrix` is not below 1.
-        """
+        """Return what repetition leaves unchanged; ValueError at a spectral radius of 1 or more."""
         radius = np.abs(np.linalg.eigvals(self.matrix)).max()
         if radius >= 1:
             raise ValueError(f"matrix must have a spectral radius below 1, got {radius}")
@@ -80,17 +74,6 @@ def linear_recursion(F: ArrayLike, g: ArrayLike, C: ArrayLike) -> Transition:
 
     The noise has mean 0 and is uncorrelated with the past; its law is free. `F` is (d, d), `g` (d,)
     and `C` (d, d), symmetric and positive semidefinite.
-
-    Raises
-    ------
-    ValueError
-        If a shape is violated or C is no covariance.
-
-    Examples
-    --------
-    >>> step = linear_recursion([[0.5]], [1.0], [[3.0]])
-    >>> step.stationary().mean, step.stationary().covariance
-    (array([2.]), array([[4.]]))
     """
     matrix = _square("F", F)
     return Transition(matrix, vector("g", g, len(matrix)), _covariance("C", C, len(matrix)))
@@ -100,7 +83,8 @@ def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transit
     r"""Return the exact transition of :math:`dX = (AX + b)\,dt + S\,dW` over a time.
 
     Van Loan's block exponentials on a time so short that they are of order one, then doubling: no
-    growing exponential appears, however stiff A is. A need not be stable nor invertible.
+    growing exponential appears, however stiff A is (IEEE Trans. Automat. Control 23 (1978)
+    395-404). A need not be stable nor invertible.
 
     Parameters
     ----------
@@ -117,10 +101,6 @@ def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transit
     ------
     ValueError
         If a shape or a range is violated, or the moments grow beyond floating point.
-
-    References
-    ----------
-    Van Loan, IEEE Trans. Automat. Control 23 (1978), 395-404.
     """
     A, b, S = _square("A", A), finite_array("b", b, ndim=1), finite_array("S", S, ndim=2)
     if b.size != len(A) or len(S) != len(A):

@@ -36,6 +36,7 @@ def conditional_law(
 
     Each step is the affine map :math:`x\mapsto C_kx + \eta_kb_ka_k - \eta_k\sigma Z_k` with
     :math:`C_k = (1-\eta_k\delta)I - \eta_ka_ka_k^\top`, at a cost of O(d^2).
+    Claim lin2025.alg1.
 
     Parameters
     ----------
@@ -56,10 +57,6 @@ def conditional_law(
     ------
     ValueError
         If a shape or a range is violated, or the law exceeds the range of floating point.
-
-    References
-    ----------
-    Claim lin2025.alg1.
     """
     a = finite_array("a", a, ndim=2)
     steps, dimension = a.shape
@@ -93,13 +90,14 @@ def gaussian_moment_recursion(
 
     For :math:`v = x - \tilde x` the moments :math:`E v_i` and :math:`E v_i^2` close, because
     :math:`E\,a_i^2(a^\top v)^2 = \lambda_i\sum_j\lambda_jv_j^2 + 2\lambda_i^2v_i^2`. O(d) a step.
+    Claims lin2025.alg1, lin2025.eq1; the second-moment recursion of stochastic approximation.
 
     Parameters
     ----------
     problem, x0, noise_scale
         As in `risk_curve`.
     learning_rates : (n,) array
-        Discrete step sizes :math:`\eta_k`, nonnegative.
+        :math:`\eta_k`, nonnegative.
 
     Returns
     -------
@@ -110,10 +108,6 @@ def gaussian_moment_recursion(
     ------
     ValueError
         If a shape or a range is violated, or the risk exceeds the range of floating point.
-
-    References
-    ----------
-    Claims lin2025.alg1, lin2025.eq1; the second-moment recursion of stochastic approximation.
     """
     lam, truth, delta = problem.eigenvalues, problem.truth, problem.ridge
     mean = vector("x0", x0, problem.dimension) - truth

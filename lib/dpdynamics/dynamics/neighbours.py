@@ -5,10 +5,10 @@ Both follow the linear diffusion (9). At the time s one takes the discrete step 
 .. math:: X_{s^+} = (\kappa I - g\,aa^\top)X_{s^-} + g\,b\,a + g\sigma Z,\qquad
           g = \gamma(s)/d,\quad \kappa = 1 - g\delta,
 
-and both go on under (9). A release is a linear image of the states. In suitable coordinates its
-covariance is a diagonal, common to all records, plus :math:`-g(uw^\top + wu^\top) + g^2(a^\top
-V(s)a)uu^\top`, where u and w are diagonal images of a; and its mean is a common vector plus
-:math:`g(b - a^\top m(s))u`. So a pair of records costs products of vectors and 4 x 4 algebra.
+and both go on under (9). In suitable coordinates a release has the mean :math:`g(b - a^\top m(s))u`
+and the covariance :math:`-g(uw^\top + wu^\top) + g^2(a^\top V(s)a)uu^\top` beyond a vector and a
+diagonal that are common to all records, with diagonal images u and w of a: a pair of records costs
+products of vectors and 4 x 4 algebra.
 """
 
 from dataclasses import dataclass
@@ -96,13 +96,8 @@ class Release:
 
         Entry (i, j) is :math:`D_\alpha` of record i's law from record j's; inf where it is
         infinite. The order lies in [1 + 1e-6, 1e6]: beyond, fewer than nine digits are left; use
-        `divergence` there.
-
-        Raises
-        ------
-        ValueError
-            If a shape or a range is violated, or a record is so large that its covariance is
-            lost to rounding.
+        `divergence` there. ValueError also if a record is so large that its covariance is lost to
+        rounding.
         """
         a = last_axis("a", finite_array("a", a, ndim=2), self.state_mean.size)
         b = vector("b", b, len(a))
@@ -136,10 +131,11 @@ def release(
 ) -> Release:
     r"""Release the states at some times, or their mean, of runs that differ in one record.
 
-    The states are a Markov chain. Those before the last release y that precedes s, and those after
-    the first release x that follows it, have the same conditional law for every record: what the
-    whole tells of the record is what the pair (y, x) tells. The coordinates are y, if there is
-    one, and :math:`x - \kappa\Phi(t_x, t_y)y`.
+    By the Markov property the whole tells what the last release y that precedes s and the first x
+    that follows it tell. The coordinates are y, if there is one, and
+    :math:`x - \kappa\Phi(t_x, t_y)y`.
+    Claims lin2025.eq13, lin2025.thm4.3, lin2025.eq18, lin2025.thm4.4 (which leaves y out) and
+    lin2025.thm4.5.
 
     Parameters
     ----------
@@ -158,16 +154,6 @@ def release(
     Returns
     -------
     Release
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Claims lin2025.eq13, lin2025.thm4.3, lin2025.eq18, lin2025.thm4.4 (which leaves y out) and
-    lin2025.thm4.5.
     """
     marks = np.atleast_1d(nonnegative_array("times", times))
     if marks.ndim > 1 or marks.size == 0 or np.any(np.diff(marks) <= 0):

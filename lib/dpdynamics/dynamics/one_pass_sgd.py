@@ -7,11 +7,9 @@ With :math:`v = \theta-\theta^*`, fresh :math:`x\sim N(0, \Sigma)`, z and Gaussi
    v\leftarrow v - h_kx + \sqrt2C\sigma_kb_k,\qquad
    h_k = \min\{\eta_k, 2/\|x\|^2\}\,\mathrm{clip}(x^\top v - z;\,C/\|x\|),
 
-because the gradient is the feature times its residual: clipping its norm at C clips the residual
-at :math:`C/\|x\|`.
+as clipping the gradient, the feature times its residual, at C clips the residual at
+:math:`C/\|x\|`.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,17 +24,17 @@ from dpdynamics.arguments import (
     whole,
 )
 
+from ..runs import Runs, recorded
 from .clipping import positive_or_inf
-from .runs import Runs
 from .spectra import SpectralBlocks
-
-Step = Callable[[Array, Array, Array, Array], Array]  # state, eta, tau, clip norm to state
 
 
 def one_pass_step(
     theta: ArrayLike, features: ArrayLike, labels: ArrayLike, step_size: ArrayLike, clip_norm: float
 ) -> Array:
     r"""Take one step of Algorithm 1 without its private noise.
+
+    Claim bombari2025.alg1.
 
     Parameters
     ----------
@@ -50,15 +48,6 @@ def one_pass_step(
     Returns
     -------
     (..., d) array
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Claim bombari2025.alg1.
     """
     theta, features = finite_array("theta", theta), finite_array("features", features)
     eta, clip = nonnegative_array("step_size", step_size), positive_or_inf("clip_norm", clip_norm)
@@ -86,7 +75,6 @@ def one_pass_sgd(
     rng: np.random.Generator,
     replicates: int = 1,
     checkpoints: ArrayLike | None = None,
-    reduced: bool = True,
 ) -> Runs:
     r"""Simulate Algorithm 1 by the norms of the error in the eigenspaces, exactly in law.
 
@@ -101,6 +89,7 @@ def one_pass_sgd(
        U_b = (q_b - h\sqrt{\lambda_b}s_b)^2 + h^2\lambda_bW_b
 
     with g_b normal and :math:`X_b\sim\chi^2_{k_b-1}`. A step costs O(m), whatever d.
+    Claim bombari2025.alg1.
 
     Parameters
     ----------
@@ -117,8 +106,6 @@ def one_pass_sgd(
         Number of independent runs.
     checkpoints : (N,) integers, optional
         Steps in 0..n after which the risk is recorded, increasing; default 0..n.
-    reduced : bool
-        False follows all d coordinates instead, at a cost of O(d) a step.
 
     Returns
     -------
@@ -130,96 +117,9 @@ def one_pass_sgd(
     ------
     ValueError
         If a shape or a range is violated, or a run leaves the range of floating point.
-
-    References
-    ----------
-    Claim bombari2025.alg1.
     """
     zeta = float(np.sqrt(nonnegative("label_variance", label_variance)))
-    runs = whole("replicates", replicates, 1)
-    eigenvalues, offset = blocks.eigenvalues, blocks.offsets
-    if not reduced:
-        eigenvalues, offset = blocks.coordinates()
-    make = _reduced_step if reduced else _plain_step
-    marks, risks, final = _run(
-        make(blocks, zeta, rng),
-        np.repeat(offset[:, None], runs, axis=1),
-        eigenvalues[:, None],
-        step_sizes,
-        noise_scales,
-        clip_norm,
-        checkpoints,
-    )
-    if not reduced:
-        first = np.cumsum(blocks.multiplicities) - blocks.multiplicities
-        final = np.sqrt(np.add.reduceat(final**2, first, axis=0))
-    return Runs(marks, risks, final.T.copy())
-
-
-def _reduced_step(blocks: SpectralBlocks, zeta: float, rng: np.random.Generator) -> Step:
-    """One step on the norms (m, replicates)."""
-    eigenvalues, degrees = blocks.eigenvalues[:, None], blocks.multiplicities - 1
-    roots = np.sqrt(eigenvalues)
-    groups = [(int(k), np.flatnonzero(degrees == k)) for k in np.unique(degrees)]
-
-    def chi_square(runs: int) -> Array:
-        out = np.zeros((degrees.size, runs))
-        for degree, members in groups:
-            if degree:
-                out[members] = rng.standard_gamma(degree / 2, (members.size, runs))
-        out *= 2
-        return out
-
-    def step(q: Array, eta: Array, tau: Array, clip: Array) -> Array:
-        runs = q.shape[1]
-        along = roots * rng.standard_normal(q.shape)
-        across = eigenvalues * chi_square(runs)
-        residual = (along * q).sum(axis=0) - zeta * rng.standard_normal(runs)
-        h = _step_length(residual, (along**2 + across).sum(axis=0), eta, clip)
-        square = (q - h * along) ** 2 + h**2 * across
-        if not np.any(tau):
-            return np.sqrt(square)
-        square = (np.sqrt(square) + tau * rng.standard_normal(q.shape)) ** 2
-        return np.sqrt(square + tau**2 * chi_square(runs))
-
-    return step
-
-
-def _plain_step(blocks: SpectralBlocks, zeta: float, rng: np.random.Generator) -> Step:
-    """One step on the error (d, replicates)."""
-    roots = np.sqrt(blocks.coordinates()[0])[:, None]
-
-    def step(v: Array, eta: Array, tau: Array, clip: Array) -> Array:
-        x = rng.standard_normal(v.shape)
-        x *= roots
-        residual = np.einsum("ir,ir->r", x, v) - zeta * rng.standard_normal(v.shape[1])
-        x *= -_step_length(residual, np.einsum("ir,ir->r", x, x), eta, clip)
-        x += v
-        if np.any(tau):
-            x += tau * rng.standard_normal(v.shape)
-        return x
-
-    return step
-
-
-def _step_length(residual: Array, square: Array, eta: ArrayLike, clip: Array) -> Array:
-    """Return the adaptive step size times the clipped residual, of features of squared length."""
-    with np.errstate(divide="ignore"):  # a feature that is 0 moves nothing
-        limit = clip / np.sqrt(square)
-        return np.minimum(eta, 2 / square) * np.clip(residual, -limit, limit)
-
-
-def _run(
-    step: Step,
-    state: Array,
-    eigenvalues: Array,
-    step_sizes: ArrayLike,
-    noise_scales: ArrayLike,
-    clip_norm: ArrayLike,
-    checkpoints: ArrayLike | None,
-) -> tuple[np.ndarray, Array, Array]:
-    """Iterate a step on states (coordinates, replicates) and record the risk."""
-    clip, runs = positive_or_inf("clip_norm", clip_norm), state.shape[1]
+    runs, clip = whole("replicates", replicates, 1), positive_or_inf("clip_norm", clip_norm)
     etas = nonnegative_array("step_sizes", step_sizes)
     sigmas = nonnegative_array("noise_scales", noise_scales)
     for name, value in (("step_sizes", etas), ("noise_scales", sigmas)):
@@ -233,15 +133,43 @@ def _run(
         raise ValueError("clip_norm must be finite unless noise_scales are 0")
     scale = np.where(np.isinf(clip), 0.0, np.sqrt(2) * np.where(np.isinf(clip), 0.0, clip))
     marks = checkpoint_steps(checkpoints, len(etas), minimum=0)
-    risks = np.empty((runs, marks.size))
-    recorded = 0
+    eigenvalues, degrees = blocks.eigenvalues[:, None], blocks.multiplicities - 1
+    q, roots = np.repeat(blocks.offsets[:, None], runs, axis=1), np.sqrt(eigenvalues)
+    groups = [(int(k), np.flatnonzero(degrees == k)) for k in np.unique(degrees)]
+
+    def chi_square() -> Array:
+        out = np.zeros(q.shape)
+        for degree, members in groups:
+            if degree:
+                out[members] = rng.standard_gamma(degree / 2, (members.size, runs))
+        out *= 2
+        return out
+
+    def step(k: int) -> None:
+        nonlocal q
+        tau = scale * sigmas[k]
+        along = roots * rng.standard_normal(q.shape)
+        across = eigenvalues * chi_square()
+        residual = (along * q).sum(axis=0) - zeta * rng.standard_normal(runs)
+        h = _step_length(residual, (along**2 + across).sum(axis=0), etas[k], clip)
+        square = (q - h * along) ** 2 + h**2 * across
+        if np.any(tau):
+            square = (np.sqrt(square) + tau * rng.standard_normal(q.shape)) ** 2
+            square += tau**2 * chi_square()
+        q = np.sqrt(square)
+
+    def risk(_: int) -> Array:
+        return (eigenvalues * q**2).sum(axis=0) / 2
+
     with np.errstate(over="ignore", invalid="ignore"):  # found out below
-        for k in range(len(etas) + 1):
-            if recorded < marks.size and marks[recorded] == k:
-                risks[:, recorded] = (eigenvalues * state**2).sum(axis=0) / 2
-                recorded += 1
-            if k < len(etas):
-                state = step(state, etas[k], scale * sigmas[k], clip)
-    if not (np.isfinite(risks).all() and np.isfinite(state).all()):
+        risks = np.reshape(recorded(marks, len(etas), step, risk), (marks.size, runs)).T
+    if not (np.isfinite(risks).all() and np.isfinite(q).all()):
         raise ValueError("noise_scales, clip_norm: the error leaves the range of floating point")
-    return marks, risks, state
+    return Runs(marks, risks, q.T.copy())
+
+
+def _step_length(residual: Array, square: Array, eta: ArrayLike, clip: Array) -> Array:
+    """Return the adaptive step size times the clipped residual, of features of squared length."""
+    with np.errstate(divide="ignore"):  # a feature that is 0 moves nothing
+        limit = clip / np.sqrt(square)
+        return np.minimum(eta, 2 / square) * np.clip(residual, -limit, limit)

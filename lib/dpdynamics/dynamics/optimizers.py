@@ -17,7 +17,7 @@ from dpdynamics.arguments import (
 )
 from dpdynamics.problems import Setting
 
-from .runs import Runs
+from ..runs import Runs, recorded
 
 Statistic = Callable[[Array], ArrayLike]
 
@@ -34,6 +34,8 @@ def noisy_sgd(
     statistics: Mapping[str, Statistic] | None = None,
 ) -> Runs:
     r"""Run one-pass noisy SGD: :math:`x_{k+1} = x_k - \eta_k(\nabla f(x_k; a_k, b_k)+\sigma Z_k)`.
+
+    Claims lin2025.alg1 and lin2025.fig2a.
 
     Parameters
     ----------
@@ -65,10 +67,6 @@ def noisy_sgd(
     ------
     ValueError
         If a shape or a range is violated, or a run leaves the range of floating point.
-
-    References
-    ----------
-    Claims lin2025.alg1 and lin2025.fig2a.
     """
     problem, steps = setting.problem, setting.steps
     replicates = whole("replicates", replicates, minimum=1)
@@ -86,17 +84,11 @@ def noisy_sgd(
         **(statistics or {}),
     }
 
-    values = {name: np.empty((replicates, marks.size)) for name in observed}
     x = np.tile(setting.x0, (replicates, 1))
-    noise = np.empty_like(x)
-    recorded = 0
-    for k, eta in enumerate([*setting.learning_rates, None]):
-        if recorded < marks.size and marks[recorded] == k:
-            for name, statistic in observed.items():
-                values[name][:, recorded] = statistic(x)
-            recorded += 1
-        if eta is None:
-            break
+    rates = setting.learning_rates
+
+    def step(k: int) -> None:
+        nonlocal x
         if records is None:
             a, b = setting.sample_data(rng, replicates)
         else:
@@ -107,13 +99,17 @@ def noisy_sgd(
             norm = np.linalg.norm(gradient, axis=1, keepdims=True)
             gradient *= clip / np.maximum(norm, clip)
         if sigma > 0:
-            rng.standard_normal(out=noise)
-            noise *= sigma
-            gradient += noise
-        gradient *= eta
+            gradient += sigma * rng.standard_normal(x.shape)
+        gradient *= rates[k]
         x -= gradient
         if not np.all(np.abs(x) <= LARGEST):
             raise ValueError(
                 f"setting, noise_scale: the iterates overflow at step {k}; lower the learning rate"
             )
-    return Runs(marks, values, x)
+
+    def observe(_: int) -> list[Array]:
+        return [np.array(statistic(x)) for statistic in observed.values()]
+
+    shape = marks.size, len(observed), replicates
+    seen = np.reshape(recorded(marks, steps, step, observe), shape)
+    return Runs(marks, dict(zip(observed, seen.transpose(1, 2, 0), strict=True)), x)

@@ -39,6 +39,7 @@ def one_pass_law(
     r"""Compute the law of the last iterate of Algorithm 1 of bombari2025 for given records, d = 1.
 
     Two calls, with neighbouring records, give the two laws that an attacker has to tell apart.
+    Claims bombari2025.alg1 and bombari2025.prop4.1.
 
     Parameters
     ----------
@@ -70,19 +71,6 @@ def one_pass_law(
     ArithmeticError
         If the mass is not 1: the reach is too short; or a state is so far from 0 that the noise
         is lost to rounding.
-
-    References
-    ----------
-    Claims bombari2025.alg1 and bombari2025.prop4.1.
-
-    Examples
-    --------
-    One record, replaced by one with a gradient of the other sign, both clipped:
-
-    >>> import numpy as np
-    >>> p, q = (one_pass_law([1.0], [y], [0.5], [0.7], clip_norm=0.1) for y in (9.0, -9.0))
-    >>> bool(np.isclose(p.renyi(q, 3.0), 3 * 0.5**2 / 0.7**2, rtol=1e-12))
-    True
     """
     x = finite_array("features", features, ndim=1)
     y = vector("labels", labels, x.size)

@@ -27,11 +27,6 @@ class SpectralBlocks:
         components of :math:`\theta_0-\theta^*`.
     multiplicities : (m,) integers
         Dimensions of the eigenspaces, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
     """
 
     eigenvalues: Array
@@ -97,6 +92,35 @@ class SpectralBlocks:
             each, self.multiplicities
         )
 
+    def modes(self, nodes: int | None = None) -> "RiskModes":
+        r"""Return what `clipped_risk` solves: one mode for each block, or a quadrature.
+
+        Given the path of R, the mode of a block is :math:`f(\lambda_i)D_i(0) + g(\lambda_i)` with
+        entire f and g. With `nodes`, one Gauss rule integrates f against
+        :math:`\frac1d\sum_i\lambda_iD_i(0)\delta_{\lambda_i}` (modes that start at 1 and are not
+        driven), one g against :math:`\frac1d\sum_i\lambda_i\delta_{\lambda_i}` (modes that start at
+        0 and are). The error falls faster than exponentially in `nodes` once they exceed the spread
+        of :math:`\lambda\int\tilde\eta\mu_c`; it is 0 for at most `nodes` distinct eigenvalues.
+        Claim bombari2025.lemC.1; Golub and Welsch (1969).
+
+        Raises
+        ------
+        ValueError
+            If the eigenvalues do not have mean 1 (the theory sets tr Sigma = d), or `nodes` is less
+            than 1.
+        """
+        check_trace(self)
+        lam, ones = self.eigenvalues, np.ones_like(self.eigenvalues)
+        if nodes is None:
+            initial = self.dimension / 2 * self.offsets**2 / self.multiplicities
+            return RiskModes(lam, lam, ones, self.weights, initial)
+        nodes = whole("nodes", nodes, minimum=1)
+        start = gauss_rule(lam, lam * self.offsets**2 / 2, nodes)
+        drive = gauss_rule(lam, self.weights, nodes)
+        driven = np.repeat([0.0, 1.0], [start[0].size, drive[0].size])
+        rates, weights = np.concatenate([start, drive], axis=1)
+        return RiskModes(rates, driven * rates, driven, weights, 1 - driven)
+
 
 class RiskModes(NamedTuple):
     r"""Linear modes :math:`D_j` that are coupled through :math:`R = \sum_jw_jD_j` only.
@@ -111,48 +135,6 @@ class RiskModes(NamedTuple):
     private: Array
     weights: Array
     initial: Array
-
-    @classmethod
-    def of(cls, blocks: SpectralBlocks) -> "RiskModes":
-        r"""Build one mode for each block, the mean of its :math:`D_i`.
-
-        Raises
-        ------
-        ValueError
-            If the eigenvalues do not have mean 1 (the theory sets tr Sigma = d).
-        """
-        check_trace(blocks)
-        rates, ones = blocks.eigenvalues, np.ones_like(blocks.eigenvalues)
-        initial = blocks.dimension / 2 * blocks.offsets**2 / blocks.multiplicities
-        return cls(rates, rates, ones, blocks.weights, initial)
-
-    @classmethod
-    def quadrature(cls, blocks: SpectralBlocks, nodes: int = 8) -> "RiskModes":
-        r"""Replace the spectrum by two Gauss rules of at most `nodes` nodes each.
-
-        Given the path of R, each :math:`D_i` is :math:`f(\lambda_i)D_i(0) + g(\lambda_i)` with
-        entire f and g. One rule integrates f against :math:`\frac1d\sum_i\lambda_iD_i(0)
-        \delta_{\lambda_i}` (modes that start at 1 and are not driven), one g against
-        :math:`\frac1d\sum_i\lambda_i\delta_{\lambda_i}` (modes that start at 0 and are). The error
-        falls faster than exponentially in `nodes` once they exceed the spread of
-        :math:`\lambda\int\tilde\eta\mu_c`; it is 0 for at most `nodes` distinct eigenvalues.
-
-        Raises
-        ------
-        ValueError
-            As in `of`, or if `nodes` is less than 1.
-
-        References
-        ----------
-        Claim bombari2025.lemC.1; Golub and Welsch (1969).
-        """
-        check_trace(blocks)
-        nodes = whole("nodes", nodes, minimum=1)
-        start = gauss_rule(blocks.eigenvalues, blocks.eigenvalues * blocks.offsets**2 / 2, nodes)
-        drive = gauss_rule(blocks.eigenvalues, blocks.weights, nodes)
-        driven = np.repeat([0.0, 1.0], [start[0].size, drive[0].size])
-        rates, weights = np.concatenate([start, drive], axis=1)
-        return cls(rates, driven * rates, driven, weights, 1 - driven)
 
 
 def gauss_rule(points: Array, masses: Array, nodes: int) -> tuple[Array, Array]:

@@ -44,9 +44,8 @@ def tune_one_pass(
 ) -> Tuning:
     r"""Minimise the released risk over clip constant and step size, for :math:`\Sigma = I`.
 
-    A grid over the logarithms of the ratio c/zeta, of the total contraction and (inverse time) of
-    its power :math:`2\mu_0s` is refined around its minimum. Relative error of the risk below 1e-4
-    for :math:`\gamma\ge10^{-4}` and the default steps, most of it from the risk equation.
+    By grids that shrink around the minimum. Relative error of the risk below 1e-4 for
+    :math:`\gamma\ge10^{-4}` and the default steps, most of it from the risk equation.
 
     Parameters
     ----------

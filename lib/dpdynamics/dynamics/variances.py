@@ -1,8 +1,7 @@
 r"""The covariance of noisy homogenised SGD on least squares, solved in three ways.
 
-In the eigenbasis of the features the covariance V of the diffusion is diagonal, and
-:math:`P = \mathcal P(m) + \frac12\sum_i\lambda_iV_i`. The Volterra equation of the risk is thus the
-linear system
+In the eigenbasis :math:`P = \mathcal P(m) + \frac12\sum_i\lambda_iV_i`: the Volterra equation of
+the risk is the linear system
 
 .. math:: \dot V_i = -2\gamma a_iV_i + \frac{\gamma^2}d(2P\lambda_i + \sigma^2),
           \qquad a_i = \lambda_i + \delta,

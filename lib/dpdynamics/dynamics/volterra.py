@@ -6,6 +6,7 @@ The route of the paper, with O(N^2) evaluations of a kernel that is a sum over e
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
 
 from dpdynamics.arguments import Array, finite_array, nonnegative, nonnegative_array
 from dpdynamics.problems import LeastSquares
@@ -45,24 +46,24 @@ def volterra_kernels(
     return scale * (squared_flow @ trace[0]), scale * (squared_flow @ trace[1])
 
 
-def solve_volterra(forcing: Array, kernel: Array, width: Array) -> Array:
-    r"""Solve :math:`y(t) = f(t) + \int_0^tK(t, s)y(s)\,ds` by the trapezoidal rule.
+def trapezoid(kernel: Array, times: Array) -> Array:
+    r"""Return the lower triangular matrix of :math:`y\mapsto\int_0^{t_n}K(t_n, s)y(s)\,ds`.
 
-    `forcing` (N,) holds f, `kernel[n, j]` is K(t_n, t_j), used for j <= n, `width` (N - 1,) the
-    widths of the mesh. ValueError if it is too coarse for the implicit step.
+    By the trapezoidal rule; `kernel[n, j]` is K(t_n, t_j), used for j <= n.
     """
-    # The trapezoidal weight of a node: both its half widths, but only the left one when it is last.
-    inner = np.append(width, 0.0) / 2 + np.append(0.0, width) / 2
-    last = np.append(0.0, width) / 2
-    implicit = 1 - last * np.diagonal(kernel)
-    if np.any(implicit <= 0):
+    half = np.diff(times) / 2
+    weights = np.tri(times.size) * (np.append(half, 0.0) + np.append(0.0, half))
+    np.fill_diagonal(weights, np.append(0.0, half))  # a node that is last has its left half only
+    return kernel * weights
+
+
+def solve_volterra(forcing: Array, integral: Array) -> Array:
+    """Solve y = f + Iy for a matrix of `trapezoid`."""
+    if np.any(np.diagonal(integral) >= 1):
         raise ValueError(
             "times must be finer: half a mesh width times the kernel must stay below 1"
         )
-    y = np.empty_like(forcing)
-    for n in range(y.size):
-        y[n] = (forcing[n] + kernel[n, :n] @ (inner[:n] * y[:n])) / implicit[n]
-    return y
+    return solve_triangular(np.eye(forcing.size) - integral, forcing, lower=True)
 
 
 def risk_curve_volterra(
@@ -73,6 +74,8 @@ def risk_curve_volterra(
     times: ArrayLike,
 ) -> tuple[Array, Array]:
     """Compute the expected risks by trapezoidal quadrature of equations (6) and (7).
+
+    Claim lin2025.thm4.2.
 
     Parameters
     ----------
@@ -89,14 +92,9 @@ def risk_curve_volterra(
     ------
     ValueError
         As in `risk_curve`; or if half a mesh width times the kernel reaches 1.
-
-    References
-    ----------
-    Claim lin2025.thm4.2.
     """
     times = nonnegative_array("times", times, ndim=1)
-    width = np.diff(times)
-    if times.size == 0 or times[0] != 0 or np.any(width <= 0):
+    if times.size == 0 or times[0] != 0 or np.any(np.diff(times) <= 0):
         raise ValueError("times must increase from 0")
     schedule, sigma = as_schedule(schedule), nonnegative("noise_scale", noise_scale)
     flow = gradient_flow(problem, x0, schedule, times)
@@ -106,16 +104,10 @@ def risk_curve_volterra(
         for of_risk, hessian in zip(kernels, hessians, strict=True):
             past = times[: n + 1]
             of_risk[:, n, : n + 1] = volterra_kernels(problem, schedule, sigma, t, past, hessian)
-    kernels = finite_array("schedule, noise_scale: the kernels", kernels)
-    forcing = [problem.population_risk(flow), problem.regularized_risk(flow)]
-    for of_risk, (_, private) in zip(forcing, kernels, strict=True):
-        of_risk += _trapezoid(private, width)
-    finite_array("x0, times, noise_scale: the risk without sampling noise", forcing)
-    population = solve_volterra(forcing[0], kernels[0, 0], width)
-    return population, forcing[1] + _trapezoid(kernels[1, 0] * population, width)
-
-
-def _trapezoid(values: Array, width: Array) -> Array:
-    """Integrate each row n of a lower triangular (N, N) array from 0 to time n."""
-    below = np.tril(values[:, :-1] + values[:, 1:], k=-1)
-    return below @ (width / 2)
+    finite_array("schedule, noise_scale: the kernels", kernels)
+    (own, private), (other, other_private) = trapezoid(kernels, times)
+    forcing = problem.population_risk(flow) + private.sum(axis=1)
+    regularized = problem.regularized_risk(flow) + other_private.sum(axis=1)
+    finite_array("x0, times, noise_scale: the risk without sampling noise", [forcing, regularized])
+    population = solve_volterra(forcing, own)
+    return population, regularized + other @ population

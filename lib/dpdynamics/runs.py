@@ -1,10 +1,11 @@
-"""What every simulator of the room returns."""
+"""What every simulator returns, and the loop of those that take steps."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from dpdynamics.arguments import Array
+from .arguments import Array
 
 
 class Runs(NamedTuple):
@@ -19,11 +20,14 @@ class Runs(NamedTuple):
         (N, ...) of a statistic of the whole ensemble.
     final : (replicates, k) array
         States at the end.
+    clipped : (replicates, N) array, or None
+        Number of clipped steps so far, a step counting by its share of clipped examples.
     """
 
     checkpoints: NDArray
     values: Any
     final: NDArray
+    clipped: Any = None
 
     @property
     def population(self) -> Array:
@@ -34,3 +38,19 @@ class Runs(NamedTuple):
     def regularized(self) -> Array:
         """Regularized risks (replicates, N)."""
         return self.values["regularized"]
+
+
+def recorded(
+    checkpoints: NDArray,
+    steps: int,
+    step: Callable[[int], None],
+    observe: Callable[[int], Any],
+) -> list[Any]:
+    """Take the steps k = 0, 1, ...; what is observed after the numbers of steps asked for."""
+    wanted, seen = set(checkpoints.tolist()), []
+    for k in range(steps + 1):
+        if k in wanted:
+            seen.append(observe(k))
+        if k < steps:
+            step(k)
+    return seen
