@@ -9,7 +9,7 @@ is correct to rounding, which no number of runs would reach.
 import numpy as np
 from timing import result, timed
 
-from dpdynamics.adaptive import gaussian_sign, sign_walk_expectations
+from dpdynamics.adaptive import gaussian_sign, sign_walk
 
 
 def bench_one_coordinate():
@@ -43,8 +43,8 @@ def _measure(steps, scales, accuracy, runs, target, rate=0.01, start=0.5):
 def _exact(steps, scales, rate, start):
     down = gaussian_sign(lambda x: x, scales)
     starts = np.full(scales.size, start)
-    walk = sign_walk_expectations(down, [lambda x: x**2 / 2], starts, rate, [steps])
-    return walk.values[0, 0]
+    (law,) = sign_walk(down, starts, rate, [steps])
+    return law.expectation(lambda x: x**2 / 2)
 
 
 def _simulated(steps, scales, rate, start, runs, rng):

@@ -183,8 +183,12 @@ def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
 
 # %% soft: the potential of a hard clip
 def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
-    scaled = curvature / gamma
-    law = adaptive.huber_gibbs_law(scaled, 1.0, learning_rate * noise_scale**2 / 2, dimension)
+    def potential(r):
+        within = np.minimum(r, gamma / curvature)
+        return curvature / gamma * within**2 / 2 + r - within
+
+    temperature = learning_rate * noise_scale**2 / 2
+    law = adaptive.radial_gibbs_law(potential, temperature, dimension)
     return float(law.expectation(lambda r: curvature * r**2 / 2))
 
 

@@ -42,7 +42,7 @@ def test_a_long_run_arrives_there(noise):
         "own": lambda x: 0.5 + np.arctan(2 * x) / np.pi,
     }[noise]
     laws = stationary_sign_law(down, x0, rate)
-    late = sign_walk(down, x0, rate, [4000, 4001])
+    late = list(sign_walk(down, x0, rate, [4000, 4001]))
     for limit, law in zip((laws.even, laws.odd), late, strict=True):
         assert law.mean == pytest.approx(limit.mean, abs=1e-9)
         assert law.variance == pytest.approx(limit.variance, rel=1e-9)

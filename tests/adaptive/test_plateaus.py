@@ -5,10 +5,9 @@ import pytest
 
 from dpdynamics.adaptive import (
     gaussian_sign,
+    plateau,
     private_gradient_scale,
     quadratic_sgd_moments,
-    sgd_plateau,
-    sign_plateau,
     stationary_sign_law,
 )
 from dpdynamics.dynamics import linear_recursion
@@ -19,7 +18,7 @@ def test_the_plateau_of_sgd_is_that_of_the_recursion(curvature):
     rate, scale = 0.01, 0.7
     step = linear_recursion([[1 - rate * curvature]], [0.0], [[(rate * scale) ** 2]])
     loss = curvature * step.stationary().covariance.item() / 2
-    assert sgd_plateau(rate, scale) / (1 - rate * curvature / 2) == pytest.approx(loss, rel=1e-12)
+    assert plateau(rate, scale) / (1 - rate * curvature / 2) == pytest.approx(loss, rel=1e-12)
 
 
 @pytest.mark.parametrize("curvature", [0.2, 3.0])
@@ -28,7 +27,7 @@ def test_the_plateau_of_the_sign_is_that_of_the_walk(curvature):
     down = gaussian_sign(lambda x: curvature * x, scale)
     loss = curvature * stationary_sign_law(down, 0.0, rate).average.variance / 2
     correction = np.sqrt(np.pi / 2) / 4 * rate * curvature / scale
-    assert loss / sign_plateau(rate, scale) - 1 == pytest.approx(correction, rel=1e-3)
+    assert loss / plateau(rate, scale, method="sign") - 1 == pytest.approx(correction, rel=1e-3)
 
 
 @pytest.mark.parametrize("dimension", [None, 40])
@@ -51,8 +50,8 @@ def test_both_plateaus_when_every_gradient_is_clipped():
     d, B, gradient_noise, clip, multiplier, runs = 100, 4, 1.0, 1.0, 0.1, 40
     S = private_gradient_scale(gradient_noise, B, clip, multiplier, clipped_dimension=d)
     contraction = clip / (gradient_noise * np.sqrt(d))
-    for rate, plateau, sign in ((0.1, sgd_plateau, False), (0.004, sign_plateau, True)):
-        level = plateau(rate, S, contraction)
+    for rate, method in ((0.1, "sgd"), (0.004, "sign")):
+        level = plateau(rate, S, contraction, method=method)
         x = np.sqrt(2 * level) * rng.standard_normal((runs, d))
         losses = []
         for k in range(1200):
@@ -63,16 +62,16 @@ def test_both_plateaus_when_every_gradient_is_clipped():
                 norms = np.linalg.norm(record, axis=1, keepdims=True)
                 gradient += record * np.minimum(1, clip / norms)
             gradient /= B
-            x = x - rate * (np.sign(gradient) if sign else gradient)
+            x = x - rate * (np.sign(gradient) if method == "sign" else gradient)
             if k >= 400:
                 losses.append(np.mean(x**2) / 2)
         assert np.mean(losses) == pytest.approx(level, rel=0.06)
 
 
 def test_levels_are_arrays_where_the_arguments_are():
-    levels = sgd_plateau([0.1, 0.2], 2.0, [[1.0], [0.5]])
+    levels = plateau([0.1, 0.2], 2.0, [[1.0], [0.5]])
     np.testing.assert_allclose(levels, [[0.1, 0.2], [0.2, 0.4]], rtol=1e-15)
-    assert isinstance(sign_plateau(0.1, 1.0), float)
+    assert isinstance(plateau(0.1, 1.0, method="sign"), float)
 
 
 def test_moments_at_a_constant_rate():
@@ -101,9 +100,10 @@ def test_moments_under_a_schedule_are_a_sum_over_the_noises():
         ("batch_size", lambda: private_gradient_scale(1.0, 0, 1.0, 1.0)),
         ("clip_norm", lambda: private_gradient_scale(1.0, 1, 0.0, 1.0)),
         ("clipped_dimension", lambda: private_gradient_scale(1, 1, 1, 1, clipped_dimension=0)),
-        ("contraction", lambda: sgd_plateau(1.0, 1.0, 1.5)),
-        ("learning_rate", lambda: sign_plateau(0.0, 1.0)),
-        ("scale", lambda: sign_plateau(1.0, -1.0)),
+        ("contraction", lambda: plateau(1.0, 1.0, 1.5)),
+        ("learning_rate", lambda: plateau(0.0, 1.0, method="sign")),
+        ("method", lambda: plateau(0.1, 1.0, method="adam")),
+        ("scale", lambda: plateau(1.0, -1.0, method="sign")),
         ("steps", lambda: quadratic_sgd_moments(1.0, 1.0, 1.0, [0.1], [2])),
         ("steps", lambda: quadratic_sgd_moments(1.0, 1.0, 1.0, [0.1], [0.5])),
         ("learning_rates", lambda: quadratic_sgd_moments(1.0, 1.0, 1.0, [-0.1], [1])),

@@ -9,7 +9,7 @@ from scipy.special import erf
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from dpdynamics.adaptive import averaged_sign_mean, exact_sign_mean
+from dpdynamics.adaptive import sign_mean
 
 CASES = [  # coordinate, length, noise, dimension, clip, multiplier, batch, degrees of freedom
     (0.1, 1.0, 0.1, 100, 1.0, 0.05, 1, np.inf),
@@ -34,7 +34,7 @@ def test_exact_means_by_sampling(case):
         x[:, 1] += np.sqrt(length**2 - m**2)
         total += x[:, 0] * np.minimum(1, clip / np.linalg.norm(x, axis=1))
     sample = erf(total / (np.sqrt(2) * clip * s))
-    exact = exact_sign_mean(m, length, sigma, d, clip, s, batch_size=batch, degrees_of_freedom=nu)
+    exact = sign_mean(m, length, sigma, d, clip, s, batch_size=batch, degrees_of_freedom=nu)
     assert abs(exact - sample.mean()) < 4.5 * sample.std() / np.sqrt(n)
 
 
@@ -48,7 +48,7 @@ def test_one_dimension_by_integrals():
     kinks = [(-clip - m) / sigma, (clip - m) / sigma]
     pieces = list(pairwise([-9, *kinks, 9]))
     two = sum(dblquad(value, *p, *q, epsabs=1e-11)[0] for p in pieces for q in pieces)
-    assert exact_sign_mean(m, m, sigma, 1, clip, s, batch_size=2) == pytest.approx(two, abs=1e-8)
+    assert sign_mean(m, m, sigma, 1, clip, s, batch_size=2) == pytest.approx(two, abs=1e-8)
 
     for nu, density in ((np.inf, norm.pdf), (2.0, student(2.0).pdf)):
 
@@ -58,7 +58,7 @@ def test_one_dimension_by_integrals():
         expected = sum(
             quad(one, *piece, epsabs=1e-11)[0] for piece in pairwise([-np.inf, *kinks, np.inf])
         )
-        found = exact_sign_mean(m, m, sigma, 1, clip, s, degrees_of_freedom=nu)
+        found = sign_mean(m, m, sigma, 1, clip, s, degrees_of_freedom=nu)
         assert found == pytest.approx(expected, abs=1e-8)
 
 
@@ -73,7 +73,7 @@ def test_directions_in_three_dimensions_by_their_density():
     one = law @ erf(u / (np.sqrt(2) * s))
     two = law @ erf((u[:, None] + u) / (np.sqrt(2) * s)) @ law
     for batch, expected in ((1, one), (2, two)):
-        found = exact_sign_mean(rho, rho, 1.0, 3, 1e-5, s, batch_size=batch)
+        found = sign_mean(rho, rho, 1.0, 3, 1e-5, s, batch_size=batch)
         assert found == pytest.approx(expected, abs=1e-8)
 
 
@@ -82,8 +82,8 @@ def test_without_clipping_the_gaussian_formula_is_exact(batch):
     m, sigma, clip = 0.2, 0.3, 50.0
     s = 0.4 / clip
     std = np.sqrt(sigma**2 / batch + (clip * s / batch) ** 2)
-    exact = exact_sign_mean(m, 1.0, sigma, 6, clip, s, batch_size=batch)
-    averaged = averaged_sign_mean(m, 1.0, sigma, 6, clip, s, batch_size=batch)
+    exact = sign_mean(m, 1.0, sigma, 6, clip, s, batch_size=batch)
+    averaged = sign_mean(m, 1.0, sigma, 6, clip, s, batch_size=batch, exact=False)
     assert erf(m / std / np.sqrt(2)) == pytest.approx(exact, abs=1e-7)
     assert averaged == pytest.approx(exact, abs=1e-7)
 
@@ -91,20 +91,20 @@ def test_without_clipping_the_gaussian_formula_is_exact(batch):
 @pytest.mark.parametrize(("batch", "s"), [(1, 0.1), (16, 1.0), (64, 8.0)])
 def test_the_average_over_the_batch_is_close_and_needed(batch, s):
     arguments = (0.5, 1.0, 1.0, 100, 0.1, s)
-    exact = exact_sign_mean(*arguments, batch_size=batch)
-    averaged = averaged_sign_mean(*arguments, batch_size=batch)
+    exact = sign_mean(*arguments, batch_size=batch)
+    averaged = sign_mean(*arguments, batch_size=batch, exact=False)
     assert averaged == pytest.approx(exact, rel=0.012 if batch == 1 else 1e-3)
     # the printed drift averages the error function over one direction with the noise of a batch
-    printed = exact_sign_mean(0.5, 1.0, 1.0, 100, 0.1, s / batch)
+    printed = sign_mean(0.5, 1.0, 1.0, 100, 0.1, s / batch)
     if batch > 1:
         assert abs(printed / exact - 1) > 0.1
 
 
 def test_signs_and_symmetry():
     at = np.array([-0.4, 0.0, 0.4])
-    for function in (exact_sign_mean, averaged_sign_mean):
+    for exact in (True, False):
         for batch in (1, 5):
-            values = function(at, 0.5, 0.2, 10, 0.6, 0.5, batch_size=batch)
+            values = sign_mean(at, 0.5, 0.2, 10, 0.6, 0.5, batch_size=batch, exact=exact)
             assert values[1] == pytest.approx(0, abs=1e-12)
             assert values[2] == pytest.approx(-values[0], rel=1e-9)
             assert 0 < values[2] < 1
@@ -118,12 +118,12 @@ def test_errors():
         ((0.5, 1.0, 1.0, 3, 0.0, 1.0), "clip_norm"),
         ((0.5, 1.0, 1.0, 3, 1.0, -1.0), "noise_multiplier"),
     ):
-        for function in (exact_sign_mean, averaged_sign_mean):
+        for exact in (True, False):
             with pytest.raises(ValueError, match=name):
-                function(*arguments)
+                sign_mean(*arguments, exact=exact)
     with pytest.raises(ValueError, match="noise_multiplier"):
-        exact_sign_mean(0.5, 1.0, 1.0, 3, 1.0, 0.0)
+        sign_mean(0.5, 1.0, 1.0, 3, 1.0, 0.0)
     with pytest.raises(ValueError, match="batch_size"):
-        averaged_sign_mean(0.5, 1.0, 1.0, 3, 1.0, 1.0, batch_size=0)
+        sign_mean(0.5, 1.0, 1.0, 3, 1.0, 1.0, batch_size=0, exact=False)
     with pytest.raises(ValueError, match="std"), np.errstate(invalid="ignore"):
-        averaged_sign_mean(1.0, 1.0, 1e-20, 1, 1.0, 0.0)
+        sign_mean(1.0, 1.0, 1e-20, 1, 1.0, 0.0, exact=False)

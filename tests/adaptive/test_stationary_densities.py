@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import erf, ndtr
 
-from dpdynamics.adaptive import linear_sign_law, sign_diffusion_law
+from dpdynamics.adaptive import sign_diffusion_law
 
 
-@pytest.mark.parametrize("state_dependent", [True, False])
+@pytest.mark.parametrize("equation", ["full", "constant noise"])
 @pytest.mark.parametrize("ratio", [0.05, 1.0, 20.0])
-def test_the_sign_equation_in_many_digits(ratio, state_dependent):
+def test_the_sign_equation_in_many_digits(ratio, equation):
     """The Gibbs formula with its inner integral, by mpmath."""
-    law = sign_diffusion_law(1.0, 1.0, ratio, state_dependent=state_dependent)
+    law = sign_diffusion_law(1.0, 1.0, ratio, equation=equation)
     root = mpmath.sqrt(2)
 
     def D(y):
-        return mpmath.erfc(y / root) * (1 + mpmath.erf(y / root)) if state_dependent else 1
+        return mpmath.erfc(y / root) * (1 + mpmath.erf(y / root)) if equation == "full" else 1
 
     def inner(low, high):
         return mpmath.quad(lambda v: mpmath.erf(v / root) / D(v), [low, high])
@@ -34,19 +34,19 @@ def test_the_sign_equation_in_many_digits(ratio, state_dependent):
     np.testing.assert_allclose(ours - ours[0], logs - logs[0], rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("state_dependent", [True, False])
+@pytest.mark.parametrize("equation", ["full", "constant noise"])
 @pytest.mark.parametrize("ratio", [1e-12, 1e-4, 0.3, 5.0, 300.0, 1e12])
-def test_nothing_flows(ratio, state_dependent):
+def test_nothing_flows(ratio, equation):
     """E[b g' + a g''/2] = 0 for g = x^2 and x^4, also at extremes, in other units too."""
     curvature, scale = 3.0, 0.2
     rate = ratio * scale / curvature
-    law = sign_diffusion_law(curvature, scale, rate, state_dependent=state_dependent)
+    law = sign_diffusion_law(curvature, scale, rate, equation=equation)
 
     def b(x):
         return -erf(curvature * x / (scale * np.sqrt(2)))
 
     def D(y):
-        return 4 * ndtr(y) * ndtr(-y) if state_dependent else np.ones_like(y)
+        return 4 * ndtr(y) * ndtr(-y) if equation == "full" else np.ones_like(y)
 
     for power in (2, 4):
         pull = law.expectation(lambda x, n=power: -n * x ** (n - 1) * b(x))
@@ -72,7 +72,7 @@ def test_expansions_at_small_rates():
     r = 1e-4
     leading = r * np.sqrt(np.pi / 2) / 2
     full = sign_diffusion_law(1.0, 1.0, r).variance / leading - 1
-    linear = linear_sign_law(1.0, 1.0, r).variance / leading - 1
+    linear = sign_diffusion_law(1.0, 1.0, r, equation="linear").variance / leading - 1
     assert full / r == pytest.approx(-0.0856, abs=1e-3)
     assert linear / r == pytest.approx(-1 / np.sqrt(2 * np.pi), abs=1e-3)
 
@@ -80,7 +80,7 @@ def test_expansions_at_small_rates():
 @settings(max_examples=50)
 @given(st.floats(1e-6, 1e6), st.floats(0.1, 10), st.floats(0.1, 10))
 def test_the_beta_law(rate, curvature, scale):
-    law = linear_sign_law(curvature, scale, rate)
+    law = sign_diffusion_law(curvature, scale, rate, equation="linear")
     kappa = np.sqrt(2 / np.pi) * curvature / scale
     m = 1 / (rate * kappa)
     assert law.variance == pytest.approx(rate / (2 * kappa + rate * kappa**2), rel=1e-10)
@@ -95,7 +95,7 @@ def test_the_beta_law(rate, curvature, scale):
 
 @pytest.mark.parametrize("m", [1e-3, 0.5, 40.0, 1e4, 1e12])
 def test_the_height_of_the_beta_law(m):
-    law = linear_sign_law(np.sqrt(np.pi / 2), 1.0, 1 / m)  # kappa = 1
+    law = sign_diffusion_law(np.sqrt(np.pi / 2), 1.0, 1 / m, equation="linear")  # kappa = 1
     with mpmath.workdps(40):
         height = mpmath.gammaprod([m + mpmath.mpf(1) / 2], [m]) / mpmath.sqrt(mpmath.pi)
     assert law.density(0.0) == pytest.approx(float(height), rel=1e-10)
@@ -105,9 +105,10 @@ def test_the_height_of_the_beta_law(m):
     ("name", "make"),
     [
         ("curvature", lambda: sign_diffusion_law(0.0, 1.0, 1.0)),
-        ("scale", lambda: linear_sign_law(1.0, 0.0, 1.0)),
-        ("learning_rate", lambda: linear_sign_law(1.0, 1.0, 0.0)),
+        ("scale", lambda: sign_diffusion_law(1.0, 0.0, 1.0, equation="linear")),
+        ("learning_rate", lambda: sign_diffusion_law(1.0, 1.0, 0.0, equation="linear")),
         ("learning_rate", lambda: sign_diffusion_law(1.0, 1.0, 1e-20)),
+        ("equation", lambda: sign_diffusion_law(1.0, 1.0, 1.0, equation="other")),
     ],
 )
 def test_bad_arguments(name, make):

@@ -29,20 +29,16 @@ STUDENT = {"degrees_of_freedom": 5.0}
 NORMALISED = {"snr": 1.0, "dimension": 3}
 SIGN = {**CLIPPED, **STUDENT, "noise_multiplier": 0.5, "batch_size": 1}
 WALK = {"down_probability": down, "x0": 0.0, "learning_rate": 0.1}
-STEPS = {"steps": np.array([1, 5]), "multiples": np.ones(5, dtype=int), "tolerance": 1e-14}
+STEPS = {"steps": np.array([1, 5]), "tolerance": 1e-14}
 NOISY = {"clip_norm": 1.0, "noise_multiplier": 0.5, "gradient_noise": 0.1, "batch_size": 2}
 LAW = {"curvature": 1.0, "scale": 1.0, "learning_rate": 0.1}
 LEVEL = {"learning_rate": 0.1, "scale": 1.0, "contraction": 0.5}
 
 CALLS: dict[str, Call] = {
-    "averaged_sign_mean": of(coordinate=0.5, **SIGN),
     "clipped_moments": of(**CLIPPED, **STUDENT),
-    "exact_sign_mean": of(coordinate=0.5, **SIGN | {"degrees_of_freedom": np.inf}),
     "gaussian_sign": of(gradient=linear, scale=1.0),
-    "huber_gibbs_law": of(curvature=1.0, clip_norm=1.0, temperature=0.1, dimension=3),
-    "linear_sign_law": of(**LAW),
-    "normalised_mean": of(**NORMALISED, **STUDENT),
-    "normalised_second_moments": of(**NORMALISED, **STUDENT),
+    "normalised_moments": of(**NORMALISED, **STUDENT),
+    "plateau": of(**LEVEL, method="sign"),
     "private_ensemble": of(
         gradient=linear,
         x0=np.ones((2, 3)),
@@ -74,11 +70,9 @@ CALLS: dict[str, Call] = {
         checkpoints=[0, 3],
     ),
     "radial_gibbs_law": of(potential=half_square, temperature=1.0, dimension=3, breaks=(1.0,)),
-    "sgd_plateau": of(**LEVEL),
-    "sign_diffusion_law": of(**LAW),
-    "sign_plateau": of(**LEVEL),
+    "sign_diffusion_law": of(**LAW, equation="linear"),
+    "sign_mean": of(coordinate=0.5, **SIGN | {"degrees_of_freedom": np.inf}),
     "sign_walk": of(**WALK, **STEPS),
-    "sign_walk_expectations": of(**WALK, **STEPS, functions=[linear]),
     "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),
     "student_factor": of(**STUDENT),
     "uniform_clipped_mean": of(**CLIPPED, **STUDENT),

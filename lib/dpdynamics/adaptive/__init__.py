@@ -9,36 +9,25 @@ floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 
 from .clipped_means import clipped_moments, uniform_clipped_mean
 from .ensembles import private_ensemble, radial_chain
-from .normalised_means import normalised_mean, normalised_second_moments, student_factor
-from .plateaus import private_gradient_scale, quadratic_sgd_moments, sgd_plateau, sign_plateau
-from .sign_means import averaged_sign_mean, exact_sign_mean
-from .sign_walk import gaussian_sign, sign_walk, sign_walk_expectations, stationary_sign_law
-from .stationary_densities import (
-    huber_gibbs_law,
-    linear_sign_law,
-    radial_gibbs_law,
-    sign_diffusion_law,
-)
+from .normalised_means import normalised_moments, student_factor
+from .plateaus import plateau, private_gradient_scale, quadratic_sgd_moments
+from .sign_means import sign_mean
+from .sign_walk import gaussian_sign, sign_walk, stationary_sign_law
+from .stationary_densities import radial_gibbs_law, sign_diffusion_law
 
 __all__ = [
-    "averaged_sign_mean",
     "clipped_moments",
-    "exact_sign_mean",
     "gaussian_sign",
-    "huber_gibbs_law",
-    "linear_sign_law",
-    "normalised_mean",
-    "normalised_second_moments",
+    "normalised_moments",
+    "plateau",
     "private_ensemble",
     "private_gradient_scale",
     "quadratic_sgd_moments",
     "radial_chain",
     "radial_gibbs_law",
-    "sgd_plateau",
     "sign_diffusion_law",
-    "sign_plateau",
+    "sign_mean",
     "sign_walk",
-    "sign_walk_expectations",
     "stationary_sign_law",
     "student_factor",
     "uniform_clipped_mean",

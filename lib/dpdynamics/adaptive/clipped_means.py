@@ -1,12 +1,10 @@
 r"""Mean, second moments and probability of clipping for a noisy gradient of any dimension.
 
-For :math:`X\sim N(\mu, \sigma^2I_d)` Stein's identity turns vectors into lengths:
-:math:`E\,h(|X|)X = \mu\,E\,h(R_{d+2})` and :math:`E\,h(|X|)XX^\top = \sigma^2E\,h(R_{d+2})\,I +
-\mu\mu^\top E\,h(R_{d+4})`, where :math:`R_k` is the length of a Gaussian vector in k dimensions
-with a mean as long as :math:`\mu`. With its component x along the mean and the length v of the
-rest, :math:`R_{k+2}` has the law of :math:`R_k` weighted by :math:`v^2/(k-1)`, so one quadrature in
-polar coordinates of (x, v), cut at the radius C where clipping starts, gives all moments. Student
-noise averages them over its scale, in panels that end where clipping sets in.
+By Stein's identity :math:`E\,h(|X|)X = \mu\,E\,h(R_{d+2})` and :math:`E\,h(|X|)XX^\top =
+\sigma^2E\,h(R_{d+2})\,I + \mu\mu^\top E\,h(R_{d+4})`, with :math:`R_k` the length of a Gaussian
+vector in k dimensions of the same mean length: that of :math:`R_{k-2}` weighted by
+:math:`v^2/(k-3)`, v the length across the mean. One quadrature in polar coordinates, cut where
+clipping starts, gives all moments; Student noise averages them over its scale.
 """
 
 from typing import NamedTuple
@@ -91,8 +89,7 @@ def uniform_clipped_mean(
 ) -> float | Array:
     r"""Compute :math:`|\mu|\min(1, C/\sqrt{d\sigma^2 + |\mu|^2})`, the mean for d to infinity.
 
-    Uniform in the size of the mean; under Student noise it is averaged over the scale of the noise.
-    Arguments and errors are those of `clipped_moments`.
+    Averaged over the scale of Student noise. Arguments and errors are those of `clipped_moments`.
     """
     mean, sigma, d, clip, nu = parameters(
         mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom

@@ -1,23 +1,21 @@
 r"""Ensembles of DP-SGD, DP-SignSGD and DP-Adam on functions with known gradient and model noise.
 
-An example has the gradient :math:`\nabla f(x) + \sigma_\gamma t_\nu(0, I_d)`. Its clipped average
-over a batch with private noise is a vector of length A along :math:`\nabla f` and an independent
-uniform direction times L across it; A and L are a few numbers a replicate
+The clipped average over a batch with private noise is a vector of length A along the mean gradient
+and an independent uniform direction times L across it; A and L are a few numbers a replicate
 (:mod:`~dpdynamics.adaptive.gradient_parts`), so that a step needs one normal vector whatever the
-batch size. On a quadratic with few distinct eigenvalues DP-SGD needs none: in the eigenspace of
-:math:`\lambda_b` the iterate has the norm :math:`q_b`, the mean gradient the length
-:math:`\lambda_bq_b`, and one step is :math:`q_b^2\leftarrow(q_b - \eta A_b)^2 + \eta^2L_b^2`.
+batch size. On a quadratic DP-SGD needs none: in the eigenspace of :math:`\lambda_b` a step is
+:math:`q_b^2\leftarrow(q_b - \eta A_b)^2 + \eta^2L_b^2` for the norm :math:`q_b` of the iterate and
+the mean gradient :math:`\lambda_bq_b`.
 """
 
 from collections.abc import Callable
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import (
-    Array,
     checkpoint_steps,
     finite_array,
     nonnegative,
@@ -28,23 +26,10 @@ from ..arguments import (
     whole,
 )
 from ..optimisers import METHODS, NumpyArrays, adam, adam_factors, arrays_of, descend
+from ..runs import Runs, recorded
 from .gradient_parts import PrivateNoise
 
 _FEW = 8  # below, the direction across loses digits in single precision
-
-
-class Runs(NamedTuple):
-    """An ensemble of runs.
-
-    `checkpoints` (N,) are numbers of steps taken, `values` (N, ...) what was recorded there,
-    `final` the last states, `clipped` (replicates, N) the number of clipped steps so far, a step
-    counting by its share of clipped examples.
-    """
-
-    checkpoints: np.ndarray
-    values: NDArray
-    final: NDArray
-    clipped: Array
 
 
 def private_ensemble(
@@ -70,7 +55,7 @@ def private_ensemble(
     backend: str = "numpy",
     device: str = "cpu",
 ) -> Runs:
-    r"""Simulate independent runs of a private optimiser.
+    r"""Simulate runs of a private optimiser on gradients :math:`\nabla f(x) + \sigma_\gamma t_\nu`.
 
     Claims anon2025.def3.3, anon2025.eq208 and anon2025.figC.1.
 
@@ -92,7 +77,7 @@ def private_ensemble(
         True: B examples are clipped and averaged (Definition 3.3). False: one gradient with noise
         of scale :math:`\sigma_\gamma/\sqrt B` is clipped (Assumption B.2, Appendix C.1).
     clip : bool
-        False leaves out the clipping, with the same noise: the second phase everywhere.
+        False leaves it out, with the same noise: the second phase everywhere.
     betas, adam_epsilon : of DP-Adam
         Decay rates in [0, 1) and the constant added to the root.
     statistic : callable, optional
@@ -111,16 +96,6 @@ def private_ensemble(
     -------
     Runs
         NumPy arrays. ValueError names the step after which a statistic is not finite.
-
-    Examples
-    --------
-    >>> runs = private_ensemble(
-    ...     lambda x: x, np.ones((4, 9)), np.full(20, 0.1), method="sign", clip_norm=1.0,
-    ...     noise_multiplier=0.5, gradient_noise=0.1, statistic=lambda x: (x * x).sum(1) / 2,
-    ...     checkpoints=[0, 10, 20], rng=np.random.default_rng(0),
-    ... )
-    >>> runs.values.shape
-    (3, 4)
     """
     start = finite_array("x0", x0, ndim=2)
     if start.size == 0:
@@ -162,8 +137,8 @@ def private_ensemble(
         return value, arrays.numpy(clipped)
 
     with arrays.quiet():
-        values, shares = _recorded(marks, observe, step)
-    return Runs(marks, values, arrays.numpy(x), shares.T)
+        values, shares = zip(*recorded(marks, marks[-1], step, observe), strict=True)
+    return Runs(marks, np.stack(values), arrays.numpy(x), np.stack(shares, axis=1))
 
 
 def radial_chain(
@@ -201,15 +176,6 @@ def radial_chain(
     -------
     Runs
         `values` (N, replicates, blocks) are the norms; the loss is ``values**2 @ eigenvalues / 2``.
-
-    Examples
-    --------
-    >>> runs = radial_chain(
-    ...     1.0, np.full(50, 0.1), eigenvalues=1.0, multiplicities=64, clip_norm=1.0,
-    ...     noise_multiplier=0.1, gradient_noise=0.1, rng=np.random.default_rng(0), replicates=3,
-    ... )
-    >>> runs.values.shape
-    (51, 3, 1)
     """
     runs = whole("replicates", replicates, 1)
     curvature = np.atleast_1d(nonnegative_array("eigenvalues", eigenvalues))[:, None]
@@ -232,22 +198,9 @@ def radial_chain(
         np.add(clipped, parts.clipped, out=clipped)
 
     marks = checkpoint_steps(checkpoints, len(etas))
-    norms, shares = _recorded(marks, lambda k: (q.T.copy(), clipped.copy()), step)
-    return Runs(marks, norms, q.T, shares.T)
-
-
-def _recorded(
-    marks: NDArray, observe: Callable[[int], tuple[Any, Any]], step: Callable[[int], None]
-) -> tuple[NDArray, NDArray]:
-    """Take steps up to the last mark; what is observed at the marks, two arrays a mark."""
-    seen: list[tuple[Any, Any]] = []
-    for k in range(marks[-1] + 1):
-        if marks[len(seen)] == k:
-            seen.append(observe(k))
-        if len(seen) < marks.size:
-            step(k)
-    first, second = (np.stack(parts) for parts in zip(*seen, strict=True))
-    return first, second
+    seen = recorded(marks, marks[-1], step, lambda k: (q.T.copy(), clipped.copy()))
+    norms, shares = zip(*seen, strict=True)
+    return Runs(marks, np.stack(norms), q.T, np.stack(shares, axis=1))
 
 
 class _Sampler:

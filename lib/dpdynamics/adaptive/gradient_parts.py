@@ -1,15 +1,10 @@
 r"""The private gradient of Definition 3.3 by its lengths along and across the mean gradient.
 
-The mean gradient has length :math:`\ell_b` in block b, of :math:`k_b` coordinates, and example j
-is :math:`\nabla f + s_jZ_j` with Z standard normal. Along the mean in block b it is
-:math:`\ell_b + s_ja_{jb}`; across, an isotropic vector in :math:`k_b - 1` dimensions. Let the sum
-of those of the earlier examples have length L. Relative to its direction the new one has a normal
-component n and a rest of squared length :math:`X\sim\chi^2_{k_b-2}`, whence
-:math:`L^2\leftarrow(L + c_js_jn)^2 + c_j^2s_j^2X`; the factor
-:math:`c_j = \min(1, C/|\nabla f + s_jZ_j|)` depends on :math:`a_{jb}^2, n^2 + X` only, and the
-private noise is one more such vector. Thus two lengths a block, exact in law for every batch size,
-cost 2B + 2 normals and as many chi-squares as vectors; the direction across is uniform and
-independent of them.
+In a block of k coordinates, where the mean gradient has length l, example j of the batch adds
+:math:`c_j(l + s_ja)` along it, and across it :math:`L^2\leftarrow(L + c_js_jn)^2 + c_j^2s_j^2X`,
+with a, n normal, :math:`X\sim\chi^2_{k-2}`, the scale :math:`s_j` of its noise and the factor
+:math:`c_j` of clipping; the private noise is one more such vector. Exact in law for every batch
+size; the direction across is uniform and independent of the lengths.
 """
 
 from math import inf, sqrt

@@ -34,8 +34,13 @@ class Law:
         return plain(np.exp(np.asarray(self.log_density(x))))
 
     def expectation(self, function: Function) -> float | Array:
-        """Return the expectation of a function of x (n, *configurations)."""
-        return plain(np.asarray(np.sum(self.weights * np.asarray(function(self.points)), axis=0)))
+        """Return the expectation of a function of x (n, *configurations) to the same shape."""
+        values = np.asarray(function(self.points))
+        if values.shape not in ((), self.points.shape):
+            raise ValueError(
+                f"function must keep the shape {self.points.shape}, got {values.shape}"
+            )
+        return plain(np.asarray(np.sum(self.weights * values, axis=0)))
 
     @property
     def mean(self) -> float | Array:

@@ -27,9 +27,14 @@ _STIRLING = [-399 / 2**18, -21 / 2**15, 5 / 1024, 1 / 128, -1 / 8, 1.0]  # of Ga
 _CUT = 42.0  # what lies below exp(-42) of the peak is left out
 
 
-class SecondMoments(NamedTuple):
-    """Second moments along the mean, and along any direction across it (0 in one dimension)."""
+class NormalisedMoments(NamedTuple):
+    """Moments of X/|X|.
 
+    `mean` is the length of E X/|X|, whose direction is that of the mean of X; `parallel` and
+    `perpendicular` are the second moments along it and across it (0 in one dimension).
+    """
+
+    mean: float | Array
     parallel: float | Array
     perpendicular: float | Array
 
@@ -46,12 +51,14 @@ def student_factor(degrees_of_freedom: ArrayLike) -> float | Array:
     return plain(np.where(a > 100, np.polyval(_STIRLING, 1 / a), poch(small, 0.5) / np.sqrt(small)))
 
 
-def normalised_mean(
+def normalised_moments(
     snr: ArrayLike, dimension: ArrayLike, degrees_of_freedom: ArrayLike = np.inf
-) -> float | Array:
-    r"""Compute the length of E X/|X|, whose direction is that of the mean of X.
+) -> NormalisedMoments:
+    r"""Compute the mean and the second moments of X/|X|.
 
-    Claims anon2025.lemA.1 (equation 12) and anon2025.lemA.2.
+    For Gaussian noise the moment across is :math:`p_d = \frac1d\,{}_1F_1(1; \frac d2 + 1;
+    -\frac{\rho^2}2)` and the one along :math:`p_d + \rho^2p_{d+2}`, a sum without cancellation.
+    Claims anon2025.lemA.1 (equation 12), anon2025.lemA.2 and anon2025.thmB.5.
 
     Parameters
     ----------
@@ -63,31 +70,23 @@ def normalised_mean(
 
     Returns
     -------
-    float or array of the common shape
-        In [0, 1]; relative error below 1e-12.
+    NormalisedMoments
+        Entries of the common shape, in [0, 1]; relative errors below 1e-12.
 
     Examples
     --------
-    >>> print(round(normalised_mean(2.0, 1), 6), round(normalised_mean(2.0, 10**4, 3.0), 6))
-    0.9545 0.018421
+    >>> print(round(normalised_moments(2.0, 1).mean, 6))
+    0.9545
     """
-    rho, d, nu = _parameters(snr, dimension, degrees_of_freedom)
-    return plain(rho * mean_per_snr(rho, d, nu))
-
-
-def normalised_second_moments(
-    snr: ArrayLike, dimension: ArrayLike, degrees_of_freedom: ArrayLike = np.inf
-) -> SecondMoments:
-    r"""Compute the second moments of X/|X|; arguments and errors are those of `normalised_mean`.
-
-    For Gaussian noise the moment across is :math:`p_d = \frac1d\,{}_1F_1(1; \frac d2 + 1;
-    -\frac{\rho^2}2)` and the one along :math:`p_d + \rho^2p_{d+2}`, a sum without cancellation.
-    Claim anon2025.thmB.5.
-    """
-    rho, d, nu = _parameters(snr, dimension, degrees_of_freedom)
+    rho, d, nu = together(
+        snr=nonnegative_array("snr", snr),
+        dimension=dimensions(dimension),
+        degrees_of_freedom=degrees(degrees_of_freedom),
+    )
     perpendicular = inverse_square(rho, d, nu, 0.0)
     along = perpendicular + rho**2 * inverse_square(rho, d + 2, nu, 1.0)
-    return SecondMoments(plain(along), plain(np.where(d == 1, 0.0, perpendicular)))
+    across = np.where(d == 1, 0.0, perpendicular)
+    return NormalisedMoments(*map(plain, (rho * mean_per_snr(rho, d, nu), along, across)))
 
 
 def mean_per_snr(rho: Array, d: Array, nu: Array) -> Array:
@@ -144,14 +143,3 @@ def dimensions(dimension: ArrayLike) -> Array:
     if np.any((d < 1) | (d != np.floor(d))):
         raise ValueError(f"dimension must be whole and at least 1, got {dimension!r}")
     return d
-
-
-def _parameters(
-    snr: ArrayLike, dimension: ArrayLike, degrees_of_freedom: ArrayLike
-) -> tuple[Array, Array, Array]:
-    rho, d, nu = together(
-        snr=nonnegative_array("snr", snr),
-        dimension=dimensions(dimension),
-        degrees_of_freedom=degrees(degrees_of_freedom),
-    )
-    return rho, d, nu

@@ -1,8 +1,7 @@
 r"""Plateaus of DP-SGD and DP-SignSGD on a quadratic, and exact moments of the former.
 
-At small learning rates the mean loss per coordinate settles at a level that does not depend on the
-curvature. In both phases it is governed by two numbers: the standard deviation S of a coordinate of
-the private gradient, and the factor a by which clipping shrinks the mean of a gradient near the
+At small learning rates the level depends on two numbers: the standard deviation S of a coordinate
+of the private gradient, and the factor a by which clipping shrinks the mean of a gradient near the
 minimum, 1 in Phase 2 and :math:`C/(\sigma_\gamma\sqrt d)` in Phase 1 (Gaussian batch noise).
 """
 
@@ -15,6 +14,7 @@ from ..arguments import (
     integers,
     nonnegative,
     nonnegative_array,
+    one_of,
     plain,
     positive,
     positive_array,
@@ -61,32 +61,33 @@ def private_gradient_scale(
     return float(np.hypot(spread / np.sqrt(float(B)), added))
 
 
-def sgd_plateau(
-    learning_rate: ArrayLike, scale: ArrayLike, contraction: ArrayLike = 1.0
+def plateau(
+    learning_rate: ArrayLike,
+    scale: ArrayLike,
+    contraction: ArrayLike = 1.0,
+    *,
+    method: str = "sgd",
 ) -> float | Array:
-    r"""Return :math:`\eta S^2/(4a)`, the mean loss per coordinate at which DP-SGD settles.
+    r"""Return the mean loss per coordinate at which an optimiser settles.
 
-    Claims anon2025.thmB.6 and anon2025.thmB.9.
-    To first order in :math:`\eta>0`: divided by :math:`1-\eta\lambda/2`, without clipping, it is
-    exact. S >= 0 is that of `private_gradient_scale` for the same phase, a in (0, 1]; in Phase 1
-    the gradient must stay far below :math:`\sigma_\gamma\sqrt d`. All broadcast.
+    To first order in the rate: :math:`\eta S^2/(4a)` for DP-SGD, exact without clipping when it
+    is divided by :math:`1-\eta\lambda/2`; :math:`\eta S\sqrt{\pi/2}/(4a)` for DP-SignSGD, where
+    the exact level of `stationary_sign_law` is about :math:`1 + 0.31\,\eta\lambda/S` times this.
+    Claims anon2025.thmB.6, anon2025.thmB.9, anon2025.thmB.12 and anon2025.thmB.15.
+
+    Parameters
+    ----------
+    learning_rate, scale, contraction : numbers or arrays
+        :math:`\eta>0`; S >= 0 of `private_gradient_scale` for the same phase; a in (0, 1]. In
+        Phase 1 the gradient must stay far below :math:`\sigma_\gamma\sqrt d`.
+    method : {"sgd", "sign"}
     """
-    rate, S, a = _levels(learning_rate, scale, contraction)
-    return plain(rate * S**2 / (4 * a))
-
-
-def sign_plateau(
-    learning_rate: ArrayLike, scale: ArrayLike, contraction: ArrayLike = 1.0
-) -> float | Array:
-    r"""Return :math:`\eta S\sqrt{\pi/2}/(4a)`, the mean loss where DP-SignSGD settles.
-
-    Per coordinate, to first order in the rate; arguments and errors are those of `sgd_plateau`.
-    Without clipping the exact level, that of `stationary_sign_law`, is about
-    :math:`1 + 0.31\,\eta\lambda/S` times this one.
-    Claims anon2025.thmB.12 and anon2025.thmB.15.
-    """
-    rate, S, a = _levels(learning_rate, scale, contraction)
-    return plain(rate * S * np.sqrt(np.pi / 2) / (4 * a))
+    rate, S = positive_array("learning_rate", learning_rate), nonnegative_array("scale", scale)
+    a = positive_array("contraction", contraction)
+    if np.any(a > 1):
+        raise ValueError(f"contraction must lie in (0, 1], got a maximum of {a.max()}")
+    sign = one_of("method", method, ("sgd", "sign")) == "sign"
+    return plain(rate * (S * np.sqrt(np.pi / 2) if sign else S**2) / (4 * a))
 
 
 def quadratic_sgd_moments(
@@ -98,8 +99,7 @@ def quadratic_sgd_moments(
 ) -> tuple[Array, Array]:
     r"""Compute mean and variance of unclipped DP-SGD on :math:`\lambda x^2/2`, for any schedule.
 
-    :math:`x_{k+1} = (1-\eta_k\lambda)x_k - \eta_kS\zeta_k` with noise of mean 0 and variance 1. (At
-    a constant rate `linear_recursion` of the dynamics needs no loop.)
+    :math:`x_{k+1} = (1-\eta_k\lambda)x_k - \eta_kS\zeta_k`, noise of mean 0 and variance 1.
     Claims anon2025.thmB.9 and anon2025.fig1.
 
     Parameters
@@ -115,12 +115,6 @@ def quadratic_sgd_moments(
     -------
     mean, variance : (N, *configurations) arrays
         ValueError where they grow beyond floating point.
-
-    Examples
-    --------
-    >>> mean, variance = quadratic_sgd_moments(2.0, 1.0, 1.0, [0.1, 0.25], [0, 1, 2])
-    >>> mean, variance
-    (array([1. , 0.8, 0.4]), array([0.   , 0.01 , 0.065]))
     """
     curvatures, S = finite_array("curvature", curvature), nonnegative_array("scale", scale)
     rates = nonnegative_array("learning_rates", learning_rates, ndim=1)
@@ -140,12 +134,3 @@ def quadratic_sgd_moments(
     if not (np.all(np.isfinite(means)) and np.all(np.isfinite(variances))):
         raise ValueError("learning_rates: the moments grow beyond floating point")
     return means, variances
-
-
-def _levels(
-    learning_rate: ArrayLike, scale: ArrayLike, contraction: ArrayLike
-) -> tuple[Array, Array, Array]:
-    a = positive_array("contraction", contraction)
-    if np.any(a > 1):
-        raise ValueError(f"contraction must lie in (0, 1], got a maximum of {a.max()}")
-    return positive_array("learning_rate", learning_rate), nonnegative_array("scale", scale), a

@@ -1,10 +1,9 @@
 r"""Mean of the sign of a coordinate of a private gradient; the drift of DP-SignSGD is its negative.
 
 The coordinate is :math:`S = \frac1B\sum_jY_j + \tau\xi` with :math:`\tau = C\sigma_{DP}/B` and
-:math:`Y_j` the coordinate of one clipped gradient. If coordinates are many or the batch is large, S
-is nearly normal with mean m and variance V, and the mean sign :math:`\mathrm{Erf}(m/\sqrt{2V})`.
-Exactly, given the Y it is :math:`\mathrm{Erf}(\bar Y/\sqrt2\tau)`, and for B > 1 the characteristic
-function of Y gives
+:math:`Y_j` that of one clipped gradient. If S were normal with mean m and variance V the mean sign
+would be :math:`\mathrm{Erf}(m/\sqrt{2V})`. Given the Y it is
+:math:`\mathrm{Erf}(\bar Y/\sqrt2\tau)`, and for B > 1 the characteristic function of Y gives
 
 .. math::
 
@@ -13,8 +12,6 @@ function of Y gives
 
 where the private noise bounds the frequencies t/B that matter by :math:`9/C\sigma_{DP}`.
 """
-
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -28,7 +25,7 @@ from .noise_laws import REACH, chi_density, panels, scale_density
 _POINTS = 121
 
 
-def averaged_sign_mean(
+def sign_mean(
     coordinate: ArrayLike,
     mean_norm: ArrayLike,
     noise_scale: ArrayLike,
@@ -38,8 +35,9 @@ def averaged_sign_mean(
     *,
     batch_size: int = 1,
     degrees_of_freedom: ArrayLike = np.inf,
+    exact: bool = True,
 ) -> float | Array:
-    r"""Compute the mean sign as if the clipped batch were normal, with its exact two moments.
+    r"""Compute the mean sign of a coordinate of the private gradient.
 
     Claim anon2025.thmB.10 (equation 107), with the average over the batch.
 
@@ -50,18 +48,37 @@ def averaged_sign_mean(
     noise_scale, dimension, clip_norm, degrees_of_freedom : numbers or arrays
         As for `clipped_moments`.
     noise_multiplier, batch_size : number or array, int
-        :math:`\sigma_{DP}`, nonnegative, and B.
+        :math:`\sigma_{DP}` and B.
+    exact : bool
+        True: by quadrature. The multiplier must be positive; the error is below 1e-7 for
+        multipliers from 0.01 on and means of at most 1e8 standard deviations. A value takes
+        0.05 s, some seconds for Student noise in batches. False: as if the clipped batch were
+        normal, with its exact two moments; the error is of order 1/d, 1/B or less.
 
     Returns
     -------
     float or array of the common shape
-        In [-1, 1]; the error is of order 1/d, 1/B or less.
+        In [-1, 1].
     """
-    multiplier = nonnegative_array("noise_multiplier", noise_multiplier)
-    length, sigma, d, clip, nu, at, multiplier = _parts(
-        coordinate, mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom, multiplier
+    check = positive_array if exact else nonnegative_array
+    length, sigma, d, clip, nu, at, multiplier = parts = parameters(
+        mean_norm,
+        noise_scale,
+        dimension,
+        clip_norm,
+        degrees_of_freedom,
+        coordinate=finite_array("coordinate", coordinate),
+        noise_multiplier=check("noise_multiplier", noise_multiplier),
     )
+    if np.any(np.abs(at) > length * (1 + 1e-12)):
+        raise ValueError("coordinate must not exceed mean_norm in absolute value")
     batch = whole("batch_size", batch_size, 1)
+    if exact:
+        if np.any(length > 1e8 * sigma):  # beyond, rounding of the mean costs 1e-8 of the noise
+            raise ValueError("mean_norm must be at most 1e8 noise_scale")
+        rows = zip(*(x.ravel().tolist() for x in parts), strict=True)
+        values = [_exact(*row, batch=batch) for row in rows]
+        return plain(np.array(values).reshape(length.shape))
     moments = clipped_moments(length, sigma, d, clip, nu)
     share = np.divide(at, length, out=np.zeros_like(at), where=length > 0)
     mean, across = share * moments.mean, np.asarray(moments.perpendicular)
@@ -69,51 +86,6 @@ def averaged_sign_mean(
     private = (clip * multiplier / batch) ** 2
     std = positive_array("std", np.sqrt((second - mean**2) / batch + private))
     return plain(np.asarray(erf(mean / std / 2**0.5)))
-
-
-def exact_sign_mean(
-    coordinate: ArrayLike,
-    mean_norm: ArrayLike,
-    noise_scale: ArrayLike,
-    dimension: ArrayLike,
-    clip_norm: ArrayLike,
-    noise_multiplier: ArrayLike,
-    *,
-    batch_size: int = 1,
-    degrees_of_freedom: ArrayLike = np.inf,
-) -> float | Array:
-    r"""Compute the mean sign of a coordinate of the private gradient without approximation.
-
-    Arguments are those of `averaged_sign_mean`; the noise multiplier must be positive. By
-    quadrature: the error is below 1e-7 for multipliers from 0.01 on and means of at most 1e8
-    standard deviations. A value takes 0.05 s, some seconds for Student noise in batches.
-    Claim anon2025.thmB.10 (equation 107), with the average over the batch.
-    """
-    multiplier = positive_array("noise_multiplier", noise_multiplier)
-    parts = _parts(
-        coordinate, mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom, multiplier
-    )
-    batch = whole("batch_size", batch_size, 1)
-    if np.any(parts[0] > 1e8 * parts[1]):  # beyond, rounding of the mean costs 1e-8 of the noise
-        raise ValueError("mean_norm must be at most 1e8 noise_scale")
-    values = [
-        _exact(*row, batch=batch) for row in zip(*(x.ravel().tolist() for x in parts), strict=True)
-    ]
-    return plain(np.array(values).reshape(parts[0].shape))
-
-
-def _parts(coordinate: ArrayLike, mean_norm: ArrayLike, *others: Any) -> tuple[Array, ...]:
-    """Return the arguments of `clipped_moments`, the coordinate and the noise multiplier."""
-    *four, multiplier = others
-    parts = parameters(
-        mean_norm,
-        *four,
-        coordinate=finite_array("coordinate", coordinate),
-        noise_multiplier=multiplier,
-    )
-    if np.any(np.abs(parts[5]) > parts[0] * (1 + 1e-12)):
-        raise ValueError("coordinate must not exceed mean_norm in absolute value")
-    return parts
 
 
 def _exact(

@@ -3,13 +3,10 @@ r"""The exact law of DP-SignSGD on a separable objective, one coordinate at a ti
 :math:`x_{k+1} = x_k - \eta\,\mathrm{sign}(f'(x_k) + \zeta_k)` is a walk on the lattice
 :math:`x_0 + \eta\mathbb Z` that goes down from x with probability p(x) and up with 1 - p(x). Its
 whole law is carried along, one vectorised shift a step, on the sites that can matter; what is left
-out is counted.
-
-A learning rate that changes stays on the lattice only when every step is an integer multiple of one
-number: no other schedule is accepted.
+out is counted. The learning rate is constant: no other schedule stays on the lattice.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -54,13 +51,6 @@ class GaussianSign:
         return np.asarray(law(ratio)), np.asarray(law(-ratio))
 
 
-class WalkExpectations(NamedTuple):
-    """`values` (q, N, *configurations) of q functions at N steps, `lost` (N, *configurations)."""
-
-    values: Array
-    lost: Array
-
-
 class StationarySignLaw(NamedTuple):
     """Limits of the law at `even` and at `odd` steps, and their `average`.
 
@@ -83,14 +73,8 @@ def gaussian_sign(gradient: Function, scale: ArrayLike) -> GaussianSign:
     gradient : callable
         x to :math:`f'(x)`, elementwise.
     scale : number or array
-        S > 0, standard deviation of the coordinate of the private gradient. In Phase 2
-        :math:`S^2 = \sigma_\gamma^2/B + C^2\sigma_{DP}^2/B^2`. An array is broadcast against the
-        last axes of x, one entry a configuration.
-
-    Examples
-    --------
-    >>> gaussian_sign(lambda x: 2 * x, 1.0)([0.0, 0.5]).round(4)
-    array([0.5   , 0.8413])
+        S > 0, standard deviation of the coordinate of the private gradient; an array is broadcast
+        against the last axes of x, one entry a configuration.
     """
     return GaussianSign(gradient, positive_array("scale", scale))
 
@@ -101,9 +85,8 @@ def sign_walk(
     learning_rate: ArrayLike,
     steps: ArrayLike,
     *,
-    multiples: ArrayLike | None = None,
     tolerance: float = 1e-14,
-) -> tuple[Law, ...]:
+) -> Iterator[Law]:
     r"""Compute the law of :math:`x_k` at numbers of steps, without Monte Carlo.
 
     Claims anon2025.def3.3 and anon2025.thmB.10 (the algorithm in Phase 2).
@@ -112,24 +95,20 @@ def sign_walk(
     ----------
     down_probability : callable
         x (sites, *configurations) to the probability of a step down, of the same shape: from
-        `gaussian_sign` or an own distribution function of the noise. Parameters of shape
-        (*configurations) broadcast. Numbers for `x0` and `learning_rate` make one configuration
-        and x (sites, 1).
+        `gaussian_sign` or an own distribution function of the noise. Numbers for `x0` and
+        `learning_rate` make one configuration and x (sites, 1).
     x0, learning_rate : numbers or arrays
-        Starts and steps :math:`\eta>0`; together their shapes are (*configurations). All share a
-        window of sites, so laws of similar width belong together.
+        Starts and steps :math:`\eta>0`; together of shape (*configurations). All share a window
+        of sites, so laws of similar width belong together.
     steps : (N,) integers
         Nondecreasing, nonnegative.
-    multiples : (K,) integers, optional
-        Step k has the size `multiples[k]` times the learning rate; positive, as many as the largest
-        of `steps`. All 1 by default. Any other schedule leaves the lattice: ValueError.
     tolerance : float
         Largest probability that may be left out by the last step; 0 keeps every site.
 
     Returns
     -------
-    tuple of Law
-        One for each number of steps.
+    iterator of Law
+        One for each number of steps, made when it is asked for: a loop over many steps keeps none.
 
     Examples
     --------
@@ -137,39 +116,12 @@ def sign_walk(
     >>> round(law.variance, 6), law.lost < 1e-14
     (0.064648, True)
     """
-    return tuple(_laws(down_probability, x0, learning_rate, steps, multiples, tolerance))
-
-
-def sign_walk_expectations(
-    down_probability: Function,
-    functions: Sequence[Function],
-    x0: ArrayLike,
-    learning_rate: ArrayLike,
-    steps: ArrayLike,
-    *,
-    multiples: ArrayLike | None = None,
-    tolerance: float = 1e-14,
-) -> WalkExpectations:
-    r"""Compute :math:`E\,g(x_k)` for several g at many steps, without keeping the laws.
-
-    The functions g take x (sites, *configurations) to the same shape; the other arguments are those
-    of `sign_walk`.
-
-    Examples
-    --------
-    >>> down = gaussian_sign(lambda x: x, 1.0)
-    >>> sign_walk_expectations(down, [lambda x: x, np.square], 0.0, 0.1, [0, 1]).values
-    array([[0.  , 0.  ],
-           [0.  , 0.01]])
-    """
-    values, lost = [], []
-    for law in _laws(down_probability, x0, learning_rate, steps, multiples, tolerance):
-        rows = [_of_shape("a function", function(law.points), law.points) for function in functions]
-        values.append([np.sum(law.weights * row, axis=0) for row in rows])
-        lost.append(law.lost)
-    left_out = np.array(lost)
-    totals = np.reshape(values, (len(left_out), len(functions), *left_out.shape[1:]))
-    return WalkExpectations(totals.swapaxes(0, 1), left_out)
+    lattice = _Lattice(down_probability, x0, learning_rate)
+    marks = integers("steps", steps)
+    if marks.size == 0 or np.any(np.diff(marks, prepend=0) < 0):
+        raise ValueError("steps must be a vector of integers, nonnegative and not decreasing")
+    allowance = nonnegative("tolerance", tolerance) / max(2 * marks[-1], 1)
+    return _laws(lattice, marks.tolist(), allowance)
 
 
 def stationary_sign_law(
@@ -182,10 +134,9 @@ def stationary_sign_law(
 ) -> StationarySignLaw:
     r"""Compute the laws to which DP-SignSGD with a constant learning rate tends.
 
-    The walk visits the sites of the two parities in turn: it has one limit at even and one at odd
-    steps. Their average satisfies :math:`\pi(x)(1 - p(x)) = \pi(x+\eta)p(x+\eta)`, where p is the
-    probability of a step down: a product formula, summed in logarithms. Claim anon2025.thmB.15, for
-    which this is the exact counterpart.
+    One limit at even and one at odd steps. Their average satisfies
+    :math:`\pi(x)(1 - p(x)) = \pi(x+\eta)p(x+\eta)`, p the probability of a step down: a product
+    formula, summed in logarithms. The exact counterpart of claim anon2025.thmB.15.
 
     Parameters
     ----------
@@ -193,11 +144,10 @@ def stationary_sign_law(
         x (sites,) to the probability of a step down, in (0, 1). The tails are accurate when it
         comes from `gaussian_sign`.
     x0, learning_rate : float
-        A start, which says which lattice the walk is on and which sites it meets at even steps,
-        and :math:`\eta>0`.
+        A start, which says which sites the walk meets at even steps, and :math:`\eta>0`.
     around : float
-        Where to begin; sites are added on both sides until the rest is negligible. Between two
-        wells with a high barrier the search may stop in the first: give the interval.
+        Where to begin; sites are added until the rest is negligible. Between two wells with a
+        high barrier the search may stop in the first: give the interval.
     interval : (low, high), optional
         Sites that are taken at least.
 
@@ -296,30 +246,19 @@ class _Lattice:
         self.low, self.high = min(low, self.low), max(high, self.high)
 
 
-def _laws(
-    down_probability: Function,
-    x0: ArrayLike,
-    learning_rate: ArrayLike,
-    steps: ArrayLike,
-    multiples: ArrayLike | None,
-    tolerance: float,
-) -> Iterator[Law]:
+def _laws(lattice: _Lattice, marks: list[int], allowance: float) -> Iterator[Law]:
     """Yield the laws of `sign_walk`; row i of one stands for the site 2i + parity."""
-    lattice = _Lattice(down_probability, x0, learning_rate)
-    marks, sizes = _schedule(steps, multiples)
-    allowance = nonnegative("tolerance", tolerance) / max(2 * marks[-1], 1)
     first, parity, step, looked = 0, 0, 0, 0
     law, lost = np.ones((1, *lattice.shape)), np.zeros(lattice.shape)
     for mark in marks:
         while step < mark:
-            size, width = sizes[step], len(law)
-            chances = lattice.chances(first, width, parity)
-            after = np.empty((width + size, *lattice.shape))
-            np.multiply(law, chances[0], out=after[:width])
-            after[width:] = 0.0
-            after[size:] += law * chances[1]
-            first += (parity - size) // 2
-            law, parity, step = after, (parity + size) % 2, step + 1
+            chances = lattice.chances(first, len(law), parity)
+            after = np.empty((len(law) + 1, *lattice.shape))
+            np.multiply(law, chances[0], out=after[:-1])
+            after[-1] = 0.0
+            after[1:] += law * chances[1]
+            first += parity - 1
+            law, parity, step = after, 1 - parity, step + 1
             if step - looked == CHECK_EVERY and allowance:
                 front, back = (
                     _negligible(side, (step - looked) * allowance, lost)
@@ -339,22 +278,6 @@ def _negligible(law: Array, allowance: float, lost: Array) -> int:
     if count:
         lost += totals[count - 1]
     return count
-
-
-def _schedule(steps: ArrayLike, multiples: ArrayLike | None) -> tuple[list[int], list[int]]:
-    marks = integers("steps", steps)
-    if marks.size == 0 or np.any(np.diff(marks, prepend=0) < 0):
-        raise ValueError("steps must be a vector of integers, nonnegative and not decreasing")
-    if multiples is None:
-        return marks.tolist(), [1] * int(marks[-1])
-    sizes = finite_array("multiples", multiples, ndim=1)
-    if np.any(sizes != np.rint(sizes)) or np.any((sizes < 1) | (sizes > 2**40)):
-        raise ValueError(
-            "multiples must be integers in [1, 2^40]: any other schedule leaves the lattice"
-        )
-    if sizes.size < marks[-1]:
-        raise ValueError(f"multiples must give at least {marks[-1]} steps, got {sizes.size}")
-    return marks.tolist(), sizes.astype(np.int64).tolist()
 
 
 def _tails(

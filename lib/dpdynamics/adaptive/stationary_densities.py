@@ -12,26 +12,32 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import erf, logsumexp, ndtr, poch
 
-from ..arguments import Array, finite_array, plain, positive, positive_array, whole
+from ..arguments import Array, finite_array, one_of, plain, positive, positive_array, whole
 from .laws import Function, Law
 from .noise_laws import panels
 
 ORDER = 20  # Gauss points of a panel
 PANELS = 64
+EQUATIONS = ("full", "constant noise", "linear")
 NEGLIGIBLE = -80.0  # logarithm of the density, relative to the largest, at which a law ends
 
 
 def sign_diffusion_law(
-    curvature: float, scale: float, learning_rate: float, *, state_dependent: bool = True
+    curvature: float, scale: float, learning_rate: float, *, equation: str = "full"
 ) -> Law:
-    r"""Compute the stationary law of the equation of DP-SignSGD on :math:`\lambda x^2/2`.
+    r"""Compute the stationary law of an equation of DP-SignSGD on :math:`\lambda x^2/2`.
 
-    Claim anon2025.thmB.10, equation (108).
+    Claim anon2025.thmB.10, equation (108); for the linear one anon2025.corB.11 and
+    anon2025.thmB.15, equations (140) and (189).
 
     .. math::
 
        dX = -\mathrm{erf}\Bigl(\frac{\lambda X}{S\sqrt2}\Bigr)dt + \sqrt{\eta D(X)}\,dW,\qquad
        D = 1 - \mathrm{erf}^2\text{ or }1.
+
+    Linearised, :math:`dX = -\kappa X\,dt + \sqrt{\eta(1 - \kappa^2X^2)}\,dW` with
+    :math:`\kappa = \sqrt{2/\pi}\,\lambda/S`: a Beta law on :math:`|x|<1/\kappa`, of density
+    proportional to :math:`(1-\kappa^2x^2)^{m-1}`, :math:`m = 1/(\eta\kappa)`.
 
     Parameters
     ----------
@@ -39,13 +45,16 @@ def sign_diffusion_law(
         :math:`\lambda>0`; S > 0, standard deviation of the coordinate of the private gradient;
         :math:`\eta>0`. The law depends on :math:`\eta\lambda/S` in [1e-12, 1e12], up to the unit
         of x.
-    state_dependent : bool
-        D = 1 - erf^2 as in the paper, or D = 1.
+    equation : {"full", "constant noise", "linear"}
+        D = 1 - erf^2 as in the paper; D = 1; linearised.
     """
+    state_dependent = one_of("equation", equation, EQUATIONS) != "constant noise"
     unit = positive("scale", scale) / positive("curvature", curvature)
     r = positive("learning_rate", learning_rate) / unit
     if not 1e-12 <= r <= 1e12:
         raise ValueError(f"learning_rate curvature / scale must lie in [1e-12, 1e12], got {r}")
+    if equation == "linear":
+        return _beta_law(np.sqrt(2 / np.pi) / unit, np.sqrt(np.pi / 2) / r)
 
     def variance(y: Array) -> Array:
         return r * (4 * ndtr(y) * ndtr(-y) if state_dependent else np.ones_like(y))
@@ -83,19 +92,8 @@ def sign_diffusion_law(
     return Law(np.append(-points, points), np.append(halves, halves), 0.0, log_density)
 
 
-def linear_sign_law(curvature: float, scale: float, learning_rate: float) -> Law:
-    r"""Compute the stationary law of the linearised equation of DP-SignSGD, a Beta law.
-
-    :math:`dX = -\kappa X\,dt + \sqrt{\eta(1 - \kappa^2X^2)}\,dW` with
-    :math:`\kappa = \sqrt{2/\pi}\,\lambda/S` lives on :math:`|x|<1/\kappa`, where its density is
-    proportional to :math:`(1-\kappa^2x^2)^{m-1}`, :math:`m = 1/(\eta\kappa)`. The variance is
-    :math:`\eta/(2\kappa + \eta\kappa^2)`, the kurtosis 3(2m + 1)/(2m + 3). Arguments are those of
-    `sign_diffusion_law`; ValueError if one is not positive.
-    Claims anon2025.corB.11 and anon2025.thmB.15, equations (140) and (189).
-    """
-    slope = positive("curvature", curvature) / positive("scale", scale)
-    kappa = np.sqrt(2 / np.pi) * slope
-    m = 1 / (positive("learning_rate", learning_rate) * kappa)
+def _beta_law(kappa: float, m: float) -> Law:
+    """The law of the linear equation, by the Gauss rule for its density."""
     k = np.arange(2, 64)
     # The recurrence of the Gegenbauer polynomials; its first coefficient would be 0/0 at m = 1/2.
     rest = k * (k + 2 * m - 2) / ((2 * k + 2 * m - 3) * (2 * k + 2 * m - 1))
@@ -116,8 +114,7 @@ def radial_gibbs_law(
 ) -> Law:
     r"""Compute the law of :math:`r = \|X\|` when X in R^d has density :math:`e^{-U(\|x\|)/T}`.
 
-    Its density is :math:`r^{d-1}e^{-U(r)/T}` normalised. The logarithms lose about d roundings:
-    1e-9 in 10^7 dimensions.
+    Its density is :math:`r^{d-1}e^{-U(r)/T}`. The logarithms lose about d roundings.
 
     Parameters
     ----------
@@ -132,12 +129,6 @@ def radial_gibbs_law(
     ------
     ArithmeticError
         If the law cannot be normalised.
-
-    Examples
-    --------
-    >>> law = radial_gibbs_law(lambda r: r**2 / 2, 2.0, 1000)  # normal, variance 2 a coordinate
-    >>> round(law.expectation(np.square), 9)
-    2000.0
     """
     T, d = positive("temperature", temperature), whole("dimension", dimension, minimum=1)
 
@@ -167,34 +158,6 @@ def radial_gibbs_law(
         return plain(heights(log_radius) - log_radius - total)
 
     return Law(np.exp(u), weights, 0.0, log_density)
-
-
-def huber_gibbs_law(curvature: float, clip_norm: float, temperature: float, dimension: int) -> Law:
-    r"""Compute the stationary law of :math:`\|X\|` for clipped gradients of a quadratic.
-
-    The drift :math:`-\min(\lambda r, C)` towards 0 is that of the Huber potential,
-    :math:`\lambda r^2/2` up to :math:`r = C/\lambda` and :math:`Cr - C^2/(2\lambda)` beyond. The
-    mean loss is `law.expectation(lambda r: curvature * r**2 / 2)`.
-    Claims anon2025.thmB.5 and anon2025.thm4.1, without batch noise.
-
-    Parameters
-    ----------
-    curvature, clip_norm : float
-        :math:`\lambda>0` and C > 0.
-    temperature : float
-        T > 0. DP-SGD with noise s per coordinate and no batch noise has :math:`T = \eta s^2/2`;
-        DP-SignSGD in high dimension :math:`T = \eta s\sqrt{\pi/2}/2`.
-    dimension : int
-        d >= 1.
-    """
-    curvature, clip = positive("curvature", curvature), positive("clip_norm", clip_norm)
-    knee = clip / curvature
-
-    def potential(r: Array) -> Array:
-        within = np.minimum(r, knee)
-        return curvature * within**2 / 2 + clip * (r - within)
-
-    return radial_gibbs_law(potential, temperature, dimension, breaks=[knee])
 
 
 def _normalised(log_weight: Function, edges: Array) -> tuple[Array, Array, float]:

@@ -9,7 +9,7 @@ the rival's step to that of DP-SGD, the plateaus on a quadratic cross at
 
 from math import pi, sqrt
 
-from ..adaptive import private_gradient_scale, sgd_plateau, sign_plateau
+from ..adaptive import plateau, private_gradient_scale
 from ..arguments import nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal
 
@@ -110,8 +110,8 @@ def choose_optimiser(
     contraction = 1.0 if phase == 2 else clip / length
     ratio, price = other / eta, _PRICE[rival]
     plateaus = (
-        float(sgd_plateau(eta, scale, contraction)),
-        float(sign_plateau(other, scale, contraction)) * price / sqrt(pi / 2),
+        float(plateau(eta, scale, contraction)),
+        float(plateau(other, scale, contraction, method="sign")) * price / sqrt(pi / 2),
     )
     quotient = plateaus[1] / plateaus[0]
     numbers = {
