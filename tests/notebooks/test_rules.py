@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 from nb.bootstrap import bootstrap_source
 from nb.execute import execute
@@ -158,33 +161,33 @@ def test_check_reports_and_fails(good, tool) -> None:
     assert "stale (its code changed)" in result.stdout
 
 
-def run_bootstrap(source: str, folder, monkeypatch, found: object) -> None:
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
-    exec(compile(source, "bootstrap", "exec"), {})
+def run_bootstrap(address: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the cell in a folder; with -I and -S as its options Python has no installed packages."""
+    cell = TransformerManager().transform_cell(bootstrap_source(address))
+    shell = "from types import SimpleNamespace\nget_ipython = lambda: "
+    shell += "SimpleNamespace(run_line_magic=lambda *words: print(*words))\n"
+    command = [sys.executable, *options, "-c", shell + cell]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_bootstrap_finds_a_clone_or_an_address_or_says_what_to_do(
-    tmp_path, monkeypatch, capsys
-) -> None:
-    import sys
-
-    deep = tmp_path / "notebooks" / "part"
+def test_bootstrap_finds_a_clone_or_an_address_or_says_what_to_do(tmp_path: Path) -> None:
+    deep, address = tmp_path / "notebooks" / "part", "https://example.org/a/b"
     deep.mkdir(parents=True)
-    calls: list[list[str]] = []
-    monkeypatch.setattr("subprocess.run", lambda command, check: calls.append(command))
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = list(sys.path)
-    run_bootstrap(bootstrap_source(""), deep, monkeypatch, found=object())
-    assert sys.path == before
-    with pytest.raises(ModuleNotFoundError, match="names no repository"):
-        run_bootstrap(bootstrap_source(""), deep, monkeypatch, found=None)
-    run_bootstrap(bootstrap_source("https://example.org/a/b"), deep, monkeypatch, found=None)
-    assert calls[0][-1] == "dpdynamics @ git+https://example.org/a/b"
+    installed = run_bootstrap("", deep)
+    assert (installed.returncode, installed.stdout, installed.stderr) == (0, "", "")
+    alone = run_bootstrap("", deep, "-I", "-S")
+    assert alone.returncode == 1 and "ModuleNotFoundError" in alone.stderr
+    assert bootstrap_source("").splitlines()[-1].endswith("Open this inside a clone: make lab")
+    asked = run_bootstrap(address, deep, "-I", "-S")
+    assert asked.stdout == f'pip install --quiet "dpdynamics @ git+{address}"\n'
     (tmp_path / "lib" / "dpdynamics").mkdir(parents=True)
-    run_bootstrap(bootstrap_source("https://example.org/a/b"), deep, monkeypatch, found=None)
-    assert len(calls) == 1
-    assert sys.path[0] == str(tmp_path / "lib")
-    assert capsys.readouterr() == ("", "")
+    (tmp_path / "lib" / "dpdynamics" / "__init__.py").touch()
+    for text in ("", address):
+        found = run_bootstrap(text, deep, "-I", "-S")
+        assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
     with pytest.raises(ValueError, match="address"):
         bootstrap_source('x"y')
+
+
+def test_bootstrap_is_short() -> None:
+    assert len([line for line in bootstrap_source("").splitlines() if line]) == 3

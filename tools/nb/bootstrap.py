@@ -1,9 +1,10 @@
 """The first code cell of every notebook, which makes it run when it is opened alone.
 
-It uses an installed library, else the library of the clone that the notebook lies in, else it
-installs the library from the repository's address. It prints nothing. Its text is defined here
-and nowhere else; ``tools/notebooks.py run`` writes it, with the current address, and
-``tools/notebooks.py check`` compares.
+It uses an installed library, else the library of the clone that the notebook lies in, at any depth
+up to eight folders, else it installs the library from the repository's address; without an address
+its last line says what to do. It prints nothing. Its text is defined here and nowhere else;
+``tools/notebooks.py run`` writes it, with the current address, and ``tools/notebooks.py check``
+compares.
 """
 
 from __future__ import annotations
@@ -14,28 +15,18 @@ from nb.layout import repository_address
 
 TAGS = ["bootstrap", "remove-cell"]
 
-_TEXT = """\
-# Makes this notebook run anywhere: in the book's environment, in a clone, or alone.
-import importlib.util
-import pathlib
-import subprocess
+_PATH = """\
 import sys
 
-if importlib.util.find_spec("dpdynamics") is None:
-    folders = [pathlib.Path.cwd(), *pathlib.Path.cwd().parents]
-    clones = [f for f in folders if (f / "lib" / "dpdynamics").is_dir()]
-    address = "@ADDRESS@"
-    if clones:
-        sys.path.insert(0, str(clones[0] / "lib"))
-    elif address:
-        pip = [sys.executable, "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, f"dpdynamics @ git+{address}"], check=True)
-    else:
-        raise ModuleNotFoundError(
-            "The library dpdynamics is not installed, this notebook is not inside "
-            "a clone of the book, and this copy of the book names no repository to "
-            "install from. Open the notebook inside a clone: `make lab`."
-        )"""
+sys.path += ["../" * folders + "lib" for folders in range(9)]  # of a clone
+"""
+_ALONE = "import dpdynamics  # noqa: F401  missing? Open this inside a clone: make lab"
+_INSTALL = """\
+try:
+    import dpdynamics  # noqa: F401
+except ModuleNotFoundError:
+    %pip install --quiet "dpdynamics @ git+@ADDRESS@"
+"""
 
 
 def bootstrap_source(address: str | None = None) -> str:
@@ -43,7 +34,7 @@ def bootstrap_source(address: str | None = None) -> str:
     address = repository_address() if address is None else address
     if set(address) & set("\"'\\\n"):
         raise ValueError(f"address: a plain URL without quotes or backslashes, got {address!r}")
-    return _TEXT.replace("@ADDRESS@", address)
+    return _PATH + (_INSTALL.replace("@ADDRESS@", address).strip() if address else _ALONE)
 
 
 def is_bootstrap(cell: nbformat.NotebookNode) -> bool:
