@@ -5,8 +5,8 @@
 
 One operator, comparison, constant, sign, ``not``, ``and`` or ``min`` is changed in a copy of the
 library, and the tests of the room run on it, those first that use the names of the changed module.
-Texts, errors, type hints, decorators and ``__all__`` stay. The modules beside the rooms make the
-room "house". ``tests/mutants.yml`` answers survivors; a survivor without an answer is a failure.
+Texts, errors, type hints, decorators and ``__all__`` stay. ``tests/mutants.yml`` answers survivors;
+a survivor without an answer is a failure.
 """
 
 from __future__ import annotations
@@ -118,9 +118,10 @@ def change(root: Path, file: str, node: ast.AST, variant: str) -> Mutant:
 
 
 def rooms(root: Path) -> dict[str, list[Path]]:
-    """The modules of every room."""
-    found = {p.parent.name: sorted(p.parent.glob("*.py")) for p in root.glob(f"{LIBRARY}/*/*.py")}
-    return dict(sorted({**found, "house": sorted(root.glob(f"{LIBRARY}/*.py"))}.items()))
+    """The modules of every room; a module beside the rooms is a room of its own."""
+    found = {p.stem: [p] for p in root.glob(f"{LIBRARY}/*.py") if p.stem != "__init__"}
+    found |= {p.parent.name: sorted(p.parent.glob("*.py")) for p in root.glob(f"{LIBRARY}/*/*.py")}
+    return dict(sorted(found.items()))
 
 
 def draw(root: Path, count: int, seed: int, only: list[str]) -> dict[str, list[Mutant]]:
@@ -140,19 +141,27 @@ def draw(root: Path, count: int, seed: int, only: list[str]) -> dict[str, list[M
 
 
 def runs(root: Path, room: str, module: str = "") -> list[list[str]]:
-    """Arguments of the runs of pytest for a room, users of the module's names first."""
-    words: set[str] = set()
+    """Arguments of the runs of pytest for a room, users of the module's names first.
+
+    A module beside the rooms has the tests that name it and, if it serves few rooms, theirs.
+    """
+    words, folders, served = {f"dpdynamics.{room}"}, {room}, [room]
+    if alone := not (root / LIBRARY / room).is_dir():
+        sources = {n: "".join(p.read_text("utf-8") for p in ps) for n, ps in rooms(root).items()}
+        served = [name for name, source in sources.items() if f".{room} import" in source]
+        folders |= set(served if len(served) <= 3 else [])
     if module:
         body = ast.parse((root / LIBRARY / module).read_bytes()).body
-        words = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    uses = {
-        path: sum(word in words for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
-        for path in (root / "tests" / room).glob("test_*.py")
-    }
+        words |= {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    uses = {}
+    for path in (root / "tests").glob("*/test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if path.parent.name in folders or (alone and f"dpdynamics.{room} " in text):
+            uses[path] = sum(word in words for word in re.findall(r"[\w.]+", text))
     found = [str(path) for path in sorted(uses, key=lambda path: (-uses[path], path))]
-    called = room == "house" or (root / "tests" / "valid_calls" / f"{room}.py").is_file()
-    only = [] if room == "house" else ["-k", f"{room}."]
-    return [found, *([["tests/mistakes", *only]] if called else [])]
+    called = [n for n in served if (root / "tests" / "valid_calls" / f"{n}.py").is_file()]
+    names = " or ".join(f"{name}." for name in called)
+    return [found, *([["tests/mistakes", "-k", names]] if called else [])]
 
 
 def survives(root: Path, room: str, mutant: Mutant | None, limit: float | None) -> bool:

@@ -53,7 +53,7 @@ def runs(files: Iterable[str], rooms: Iterable[str]) -> list[list[str]]:
         first, *rest = name.split("/")
         if name.startswith("lib/dpdynamics/"):
             found = {rest[1]} if len(rest) > 2 else set(rooms)
-            folders |= found | {"environment"} | ({"house"} if len(rest) == 2 else set())
+            folders |= found | {"environment", Path(rest[1]).stem}
             called |= found
         elif name.startswith("tests/valid_calls/"):
             called |= {Path(name).stem} & set(rooms) or set(rooms)

@@ -18,7 +18,7 @@ ROOMS = [path.parent.name for path in touched.ROOT.glob("lib/dpdynamics/*/__init
         ("lib/dpdynamics/kan/training.py", ["environment", "kan"], ["kan."]),
         (
             "lib/dpdynamics/arguments.py",
-            ["environment", "house", *ROOMS],
+            ["arguments", "environment", *ROOMS],
             [f"{room}." for room in ROOMS],
         ),
         ("tests/dynamics/test_sde.py", ["dynamics"], []),

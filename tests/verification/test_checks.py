@@ -337,6 +337,21 @@ def test_distribution_error_rate_and_power_bound():
     )
 
 
+def test_distribution_power_without_a_true_law_is_the_least_in_a_98_per_cent_interval():
+    samples, n = np.sort(a_generator().normal(size=300)), 300
+    control = stats.norm(0.4).cdf
+    check = distribution(
+        "law", samples=samples, printed_cdf=stats.norm(5.0).cdf, controls={"shifted": control}
+    )
+    at = int(np.abs(np.arange(1, n + 1) / n - control(samples)).argmax())
+    aim, count = control(samples[at]), at + 1
+    ends = stats.beta.ppf([0.01, 0.99], [count, count + 1], [n - count + 1, n - count])
+    nearest, reach = np.clip(aim, *ends), stats.kstwo.isf(FAMILY_ERROR, n)
+    power = 1 - np.diff(stats.binom.cdf([n * (aim - reach), n * (aim + reach)], n, nearest))[0]
+    assert 0.1 < power < 0.9
+    assert check.controls[0].power == pytest.approx(power, rel=0.01)
+
+
 def test_distribution_fails_corrects_and_doubts():
     samples = a_generator().normal(size=2000)
     normal, wide = stats.norm.cdf, stats.norm(0, 1.5).cdf
