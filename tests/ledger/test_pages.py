@@ -176,6 +176,17 @@ def test_errata_say_how_far_off(ratio: float | str, words: str, tmp_path: Path) 
     )
 
 
+def test_text_is_escaped_and_a_link_to_nowhere_is_plain(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    book.paper["claims"][2]["name"] = 'a <b> & "c"'
+    out, warnings = build(book, "# P\n\n{claimref}`test2025.cor1`\n\n```{claim-graph}\n```\n")
+    assert warnings == ""
+    text = (out / "index.html").read_text("utf-8")
+    label = "test2025.cor1: a &lt;b&gt; &amp; &#34;c&#34;"
+    assert f'<span title="{label}">Corollary 1</span>' in text
+    assert "<title>Corollary 1, a &lt;b&gt; &amp; &#34;c&#34;: planned</title>" in text
+
+
 def test_unknown_ids_are_warnings(tmp_path: Path) -> None:
     page = (
         "# P\n\n{claimref}`test2025.thm9` {ledger-count}`wrong`\n\n```{claim} test2025.thm8\n```\n"
