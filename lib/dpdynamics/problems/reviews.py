@@ -224,8 +224,8 @@ def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
             if dtype.hasobject:
                 array = _Arrays(stream).load()
             else:
-                order = "F" if fortran else "C"
-                array = np.frombuffer(stream.read(), dtype).reshape(shape, order=order)
+                array = np.frombuffer(stream.read(), dtype)
+                array = array.reshape(shape, order="F" if fortran else "C")
         if not isinstance(array, np.ndarray) or array.shape != shape:
             raise ValueError("not an array of the shape that it announces")
     except Exception as error:
