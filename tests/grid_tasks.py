@@ -26,6 +26,11 @@ def walk(configurations, rng, data=None):
     return rows
 
 
+def first_place(configurations, rng, data=None):
+    """Return the first rows of another walk."""
+    return walk(configurations, rng, data)[::2]
+
+
 def where(configurations, rng):
     """Return the process that runs each configuration."""
     return [{**configuration, "process": os.getpid()} for configuration in configurations]

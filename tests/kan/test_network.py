@@ -224,3 +224,20 @@ def test_bad_arguments() -> None:
         TwoLayerKAN(np.ones((4, 3)), 2)
     with pytest.raises(ValueError, match="activation must be one of"):
         TwoLayerKAN(np.ones((4, 5)), 2, "relu")
+
+
+@pytest.mark.parametrize("clamped", [False, True])
+def test_units_that_are_nearly_or_wholly_saturated(clamped) -> None:
+    """Activations at 1 and one rounding below it, where the cell after the last is used."""
+    pulls = np.linspace(17.5, 20, 51)
+    rng = np.random.default_rng(0)
+    kan = TwoLayerKAN(rng.standard_normal((pulls.size, 5)), 1, clamped=clamped)
+    weights = np.broadcast_to(pulls[:, None, None], kan.shape)  # the splines sum to one
+    features = kan.features([[0.25]])
+    u = np.tanh((features @ weights.reshape(pulls.size, -1).T)[0])
+    assert {1.0, np.nextafter(1, 0)} <= set(u)
+    value, slope = (kan.basis([1.0], order)[0] @ kan.coefficients.T for order in (0, 1))
+    found = kan.factors(weights, features)
+    assert found.values == pytest.approx(value.sum() / np.sqrt(pulls.size), rel=1e-13)
+    np.testing.assert_allclose(found.slopes[0], (1 - u * u) * slope, rtol=1e-13)
+    np.testing.assert_allclose(found.curvatures[0], -2 * u * (1 - u * u) * slope, rtol=1e-12)

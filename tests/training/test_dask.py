@@ -33,7 +33,7 @@ def test_the_table_is_identical(client, tmp_path, recwarn):
     # 16 MB are bound to the task: Dask warns where a copy goes with each chunk.
     assert [str(warning.message) for warning in recwarn] == []
     # What the cluster stored is what one process would have stored: it has nothing left to do.
-    assert len(list(tmp_path.iterdir())) == len(CONFIGURATIONS)
+    assert len(list(tmp_path.rglob("output.pkl"))) == len(CONFIGURATIONS)
     pd.testing.assert_frame_equal(
         table, run_grid(task, CONFIGURATIONS, seed=3, path=tmp_path), check_exact=True
     )

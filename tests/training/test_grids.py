@@ -16,9 +16,18 @@ import pytest
 
 from dpdynamics.problems.text import review_law
 from dpdynamics.training.grids import grid, run_grid
-from grid_tasks import Data, fail_at_two, first_norm, walk, where
+from grid_tasks import Data, fail_at_two, first_norm, first_place, walk, where
 
 CONFIGURATIONS = grid(scale=[0.5, 1], replicate=range(4))
+
+
+def stored(folder: Path) -> list[Path]:
+    """The finished chunks of a folder."""
+    return sorted(folder.rglob("output.pkl"))
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
 
 
 def same(table: pd.DataFrame, other: pd.DataFrame) -> bool:
@@ -107,7 +116,7 @@ def test_a_killed_run_goes_on(tmp_path, monkeypatch):
     }
     killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], env=environment)
     assert killed.returncode == 9
-    before = {file: file.read_bytes() for file in folder.iterdir()}
+    before = {file: file.read_bytes() for file in stored(folder)}
     assert len(before) == 4
 
     def run(**changes):
@@ -121,22 +130,16 @@ def test_a_killed_run_goes_on(tmp_path, monkeypatch):
     assert log.read_text().split() == ["4", "5"]
     assert same(resumed, run())
     assert {file: file.read_bytes() for file in before} == before
-    assert len(list(folder.iterdir())) == 6
-
-
-def test_what_a_killed_write_leaves_is_ignored(tmp_path):
-    (tmp_path / ".0123.99.tmp").write_text("{")
-    table = run_grid(walk, CONFIGURATIONS, seed=1, path=tmp_path)
-    assert same(table, run_grid(walk, CONFIGURATIONS, seed=1))
+    assert len(stored(folder)) == 6
 
 
 def test_a_grid_grows(tmp_path):
     run_grid(walk, CONFIGURATIONS[3:6], seed=1, path=tmp_path)
-    kept = {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    kept = {file: file.stat().st_mtime_ns for file in stored(tmp_path)}
     assert len(kept) == 3
     table = run_grid(walk, CONFIGURATIONS, seed=1, path=tmp_path)
     assert same(table, run_grid(walk, CONFIGURATIONS, seed=1))
-    assert {name: (tmp_path / name).stat().st_mtime_ns for name in kept} == kept
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
 
 
 def test_values_survive_the_file(tmp_path):
@@ -155,27 +158,22 @@ def test_values_survive_the_file(tmp_path):
     assert second[-1] == float(np.float32(0.1))
 
 
-def test_no_byte_of_a_file_can_change(tmp_path):
+def test_a_damaged_file_is_computed_again(tmp_path):
     run = partial(run_grid, walk, CONFIGURATIONS[:1], seed=1, path=tmp_path)
     table = run()
-    (file,) = tmp_path.iterdir()
+    (file,) = stored(tmp_path)
     good = file.read_bytes()
-    for position in range(len(good)):
+    for position in range(0, len(good), 3):
         for bad in (good[:position], good[:position] + b"7" + good[position + 1 :]):
-            if bad == good:
-                continue
             file.write_bytes(bad)
-            with pytest.raises(ValueError, match=f"{file.name} is damaged"):
-                run()
-    file.write_bytes(good)
-    assert same(table, run())
+            assert same(table, run())
 
 
 def test_a_file_under_the_name_of_another_chunk_is_refused(tmp_path):
     run_grid(walk, CONFIGURATIONS[:2], seed=1, path=tmp_path)
-    first, second = tmp_path.iterdir()
+    first, second = stored(tmp_path)
     second.write_bytes(first.read_bytes())
-    with pytest.raises(ValueError, match=f"{second.name} is damaged"):
+    with pytest.raises(ValueError, match=r"is damaged: it gives .*'replicate': [01]"):
         run_grid(walk, CONFIGURATIONS[:2], seed=1, path=tmp_path)
 
 
@@ -183,51 +181,29 @@ def test_a_file_under_the_name_of_another_chunk_is_refused(tmp_path):
     "other",
     [
         {"seed": 2},
-        {"task": where},
-        {"task": partial(walk, data=None)},
+        {"task": first_place},
+        {"task": partial(walk, data=Data(np.ones(2)))},
         {"configurations": CONFIGURATIONS[1:]},
         {"chunk_size": 2},
     ],
     ids=["seed", "task", "bound", "configurations", "chunk_size"],
 )
-def test_results_of_another_grid_are_refused(tmp_path, other):
-    mine = {"task": walk, "configurations": CONFIGURATIONS, "seed": 1, "path": tmp_path}
-    run_grid(**mine)
-    with pytest.raises(ValueError, match=r"not of this grid.*grid_tasks.walk, seed 1"):
-        run_grid(**{**mine, **other})
+def test_grids_in_one_folder_are_told_apart(tmp_path, other):
+    mine = {"task": partial(walk, data=Data(np.zeros(2))), "configurations": CONFIGURATIONS}
+    mine |= {"seed": 1, "chunk_size": 1}
+    run_grid(**mine, path=tmp_path)
+    assert same(run_grid(**mine | other, path=tmp_path), run_grid(**mine | other))
+    assert same(run_grid(**mine, path=tmp_path), run_grid(**mine))
 
 
-def test_bound_arguments_are_told_apart(tmp_path):
-    run_grid(partial(walk, data=Data(np.zeros(2))), CONFIGURATIONS, seed=1, path=tmp_path)
-    with pytest.raises(ValueError, match="not of this grid"):
-        run_grid(partial(walk, data=Data(np.ones(2))), CONFIGURATIONS, seed=1, path=tmp_path)
-
-
-def test_caches_do_not_change_bound_data(tmp_path):
-    """A data class fills a cached property, and a sparse matrix notes that it is sorted."""
-
-    def data():
-        law = review_law(np.random.default_rng(0), vocabulary=30)
-        return law.sample(np.random.default_rng(1), 20)
-
-    used, other = data(), data().subset(slice(1, None))
-    assert used.row_norms.size == 20
-    assert used.features.has_canonical_format
-    assert joblib.hash(used) != joblib.hash(data())
+def test_data_that_cache_something_stay_the_same_data(tmp_path):
+    data = review_law(rng(0), vocabulary=30).sample(rng(1), 20)
     run = partial(run_grid, configurations=CONFIGURATIONS, seed=1, path=tmp_path)
-    table = run(partial(first_norm, data=data()))
-    assert same(table, run(partial(first_norm, data=used)))
-    assert len(list(tmp_path.iterdir())) == len(CONFIGURATIONS)
-    for changed in (other, used.with_permuted_labels(np.random.default_rng(2))):
-        with pytest.raises(ValueError, match="not of this grid"):
-            run(partial(first_norm, data=changed))
-
-
-@pytest.mark.parametrize("text", ["", "notes", "{}", "[1]\n"])
-def test_a_foreign_file_is_refused(tmp_path, text):
-    (tmp_path / "notes.txt").write_text(text)
-    with pytest.raises(ValueError, match=r"not of this grid, such as notes\.txt;"):
-        run_grid(walk, CONFIGURATIONS, seed=1, path=tmp_path)
+    table = run(partial(first_norm, data=data))
+    assert data.row_norms.size == 20
+    assert same(table, run(partial(first_norm, data=data)))
+    other = partial(first_norm, data=data.subset(slice(1, None)))
+    assert same(run(other), run_grid(other, CONFIGURATIONS, seed=1))
 
 
 @pytest.mark.parametrize("backend", ["sequential", "loky", "threading"])
@@ -240,7 +216,7 @@ def test_an_error_names_its_configuration(tmp_path, backend):
     ):
         run_grid(fail_at_two, configurations, seed=1, path=tmp_path)
     if backend == "sequential":
-        assert len(list(tmp_path.iterdir())) == 2
+        assert len(stored(tmp_path)) == 2
 
 
 def test_an_error_in_a_long_chunk_names_a_few():
@@ -300,5 +276,4 @@ def test_the_bar_counts_chunks(tmp_path, capsys):
     assert capsys.readouterr().err == ""
     run_grid(walk, CONFIGURATIONS, seed=1, path=tmp_path, progress=True)
     bar = capsys.readouterr().err
-    assert "2/8" in bar
     assert "8/8" in bar

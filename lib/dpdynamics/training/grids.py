@@ -1,21 +1,18 @@
 """Grids of configurations: run in parallel or on a cluster, resumable, as one tidy table."""
 
 import hashlib
-import inspect
 import itertools
 import json
 import os
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
-from scipy.sparse import issparse
 from tqdm.auto import tqdm
 
 from ..arguments import whole
@@ -80,10 +77,10 @@ def run_grid(
     seed : int
         At least 0.
     path : path, optional
-        Folder of this grid, made if absent. A finished chunk is stored there at once; the same call
-        again reads what is there and computes the rest. The files know the configurations, the
-        seed, the name of the task and its bound arguments, but not the task's code: change the
-        folder when you change the code.
+        Folder of a ``joblib.Memory``, which all workers see. A finished chunk is stored there at
+        once, under its configurations, the seed, the task's name and its bound arguments: the same
+        call again computes the rest, and another grid shares nothing with it. The task's code is
+        not part of the key: change the folder when you change the code.
     n_jobs : int, optional
         As in joblib. Default: what the surrounding ``joblib.parallel_config`` says, otherwise 1.
     chunk_size : int
@@ -94,9 +91,8 @@ def run_grid(
     Raises
     ------
     ValueError
-        If an argument is out of range, the rows are not as described, `path` holds files of another
-        grid or a damaged file, or is given for a task without a name of its own (a lambda or a
-        function inside a function).
+        If an argument is out of range, the rows are not as described, or `path` is given for a task
+        without a name of its own (a lambda or a function inside a function).
     RuntimeError
         If the task fails: names its configurations and the error. Chunks stored by then stay.
 
@@ -111,20 +107,23 @@ def run_grid(
     chunks = _chunks(configurations, whole("chunk_size", chunk_size, 1))
     if not isinstance(n_jobs, int | np.integer | None) or abs(n_jobs or 0) > 2**20:
         raise ValueError(f"n_jobs must be an integer, got {n_jobs!r}")
-    store = None if path is None else _Store(Path(path), _name(task), seed)
-    done = {} if store is None else store.read(chunks)
+    run, name = _run, ""
+    if path is not None:
+        name = _digest(task)
+        memory = joblib.Memory(os.fspath(path), verbose=0, compress=True)
+        run = memory.cache(_run, ignore=["shared"])
     shared = _Shared(task)
-    calls = (
-        joblib.delayed(_run)(shared, index, chunk, seed)
+    numbered = [
+        joblib.delayed(_numbered)(index, run, shared, name, chunk, seed)
         for index, chunk in enumerate(chunks)
-        if index not in done
-    )
-    with tqdm(total=len(chunks), initial=len(done), unit="chunk", disable=not progress) as bar:
+    ]
+    done: dict[int, list[Row]] = {}
+    with tqdm(total=len(chunks), unit="chunk", disable=not progress) as bar:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        for index, rows in parallel(calls):
+        for index, (chunk, rows) in parallel(numbered):
+            if chunk != chunks[index]:
+                raise ValueError(f"path {path} is damaged: it gives {chunk} for {chunks[index]}")
             _check_columns([*next(iter(done.values()), []), *rows], chunks[index])
-            if store is not None:
-                store.write(chunks[index], rows)
             done[index] = rows
             bar.update()
     return pd.DataFrame([row for index in range(len(chunks)) for row in done[index]])
@@ -168,11 +167,27 @@ class _Shared:
         return 10_000  # joblib scatters an argument that is larger than 1000, else sends copies
 
 
-def _run(shared: _Shared, index: int, chunk: _Chunk, seed: int) -> tuple[int, list[Row]]:
+def _digest(task: Task) -> str:
+    """Return a digest of a task, of the content of what is bound to it included."""
+    try:
+        return joblib.hash(task)
+    except (AttributeError, pickle.PicklingError) as error:
+        raise ValueError(
+            f"task must be a function with a name of its own to be stored: {error}"
+        ) from None
+
+
+def _numbered(
+    index: int, run: Callable[..., Any], shared: _Shared, name: str, chunk: _Chunk, seed: int
+) -> tuple[int, tuple[_Chunk, list[Row]]]:
+    return index, run(shared, name, chunk, seed)
+
+
+def _run(shared: _Shared, name: str, chunk: _Chunk, seed: int) -> tuple[_Chunk, list[Row]]:
     try:
         rows = shared.task([dict(c) for c in chunk.configurations], chunk.generator(seed))
         records = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows
-        return index, [_row(record) for record in records]
+        return chunk, [_row(record) for record in records]
     except Exception as error:
         message = f"the task failed on {chunk}: {type(error).__name__}: {error}"
         raise RuntimeError(message) from error
@@ -199,96 +214,3 @@ def _check_columns(rows: list[Row], chunk: _Chunk) -> None:
         if row.keys() != rows[0].keys():
             difference = sorted(row.keys() ^ rows[0].keys())
             raise ValueError(f"rows must have equal columns, {chunk} differs in {difference}")
-
-
-def _name(task: Task) -> str:
-    """Return what a task is called, with a digest of what is bound to it."""
-    function: Any = task
-    while isinstance(function, partial):
-        function = function.func
-    if not hasattr(function, "__qualname__"):
-        function = type(function)
-    name = f"{function.__module__}.{function.__qualname__}"
-    if "<" in name:
-        raise ValueError(f"task must be a function with a name of its own to be stored, got {name}")
-    return name if inspect.isfunction(task) else f"{name} with {joblib.hash(_bare(task))}"
-
-
-def _bare(value: Any) -> Any:
-    """Return what a digest shall see: the content of data classes and matrices, no caches."""
-    if isinstance(value, partial):
-        return ["partial", _bare(value.func), _bare(value.args), _bare(value.keywords)]
-    if inspect.ismethod(value):
-        return [value.__func__.__qualname__, _bare(value.__self__)]
-    if is_dataclass(value) and not isinstance(value, type):
-        content = {field.name: _bare(getattr(value, field.name)) for field in fields(value)}
-        return [type(value).__qualname__, content]
-    if issparse(value):
-        entries = value.tocoo()
-        return [entries.shape, *entries.coords, entries.data]
-    if isinstance(value, dict):
-        return {name: _bare(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_bare(entry) for entry in value]
-    return value
-
-
-@dataclass(frozen=True)
-class _Store:
-    """Folder with one file per finished chunk: a line that says whose it is, a line per row."""
-
-    folder: Path
-    task: str
-    seed: int
-
-    def file(self, chunk: _Chunk) -> Path:
-        """Return the place of a chunk; the name is a digest of what decides its rows."""
-        key = json.dumps([self.task, self.seed, chunk.text])
-        return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.jsonl"
-
-    def head(self, chunk: _Chunk, body: str) -> str:
-        """Return the first line of a file, which also vouches for the others."""
-        digest = hashlib.sha256(body.encode()).hexdigest()
-        described = {"task": self.task, "seed": self.seed, "configurations": chunk.configurations}
-        return json.dumps({**described, "sha256": digest})
-
-    def write(self, chunk: _Chunk, rows: list[Row]) -> None:
-        """Store the rows of a chunk: the file is there in full or not at all."""
-        body = "".join(json.dumps(row) + "\n" for row in rows)
-        target = self.file(chunk)
-        temporary = target.with_name(f".{target.stem}.{os.getpid()}.tmp")
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(self.head(chunk, body) + "\n" + body)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-
-    def read(self, chunks: list[_Chunk]) -> dict[int, list[Row]]:
-        """Return the rows of the chunks that are stored, by the chunk's number."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        files = [self.file(chunk) for chunk in chunks]
-        present = {file for file in self.folder.iterdir() if not file.name.startswith(".")}
-        if foreign := sorted(present - set(files)):
-            raise ValueError(
-                f"path {self.folder} holds {len(foreign)} file(s) that are not of this grid, such "
-                f"as {foreign[0].name}{_owner(foreign[0])}; this grid has task {self.task}, seed "
-                f"{self.seed} and {len(chunks)} chunk(s): give another path or delete them"
-            )
-        done = {}
-        for index, (chunk, file) in enumerate(zip(chunks, files, strict=True)):
-            if file in present:
-                head, _, body = file.read_bytes().decode("utf-8", "replace").partition("\n")
-                if head != self.head(chunk, body):
-                    raise ValueError(f"{file} is damaged: delete it and its chunk is run again")
-                done[index] = [json.loads(line) for line in body.splitlines()]
-        return done
-
-
-def _owner(file: Path) -> str:
-    """Return what the first line of a foreign file says about its task and seed, if it does."""
-    try:
-        with file.open(encoding="utf-8") as lines:
-            head = json.loads(next(lines))
-        return f" (task {head['task']}, seed {head['seed']})"
-    except (OSError, ValueError, StopIteration, KeyError, TypeError):
-        return ""
