@@ -91,6 +91,16 @@ def test_rebuilt_statements_are_called_so(book: Book) -> None:
     assert "rebuilt must be said exactly where the inventory calls" in words
     book.cells[1:] = [cell(record(verdict="holds as rebuilt", rebuilt=True))]
     assert gate.problems(book.write()) == []
+    assert ledger.build(book.root).rows["test2025.thm1"].word == "holds as rebuilt"
+    corrected = check(
+        outcome="corrected",
+        printed=comparison("printed", 40.0),
+        corrected=comparison("corrected", 0.5),
+    )
+    mended = record(verdict="holds, misprinted", rebuilt=True, checks=[corrected], errata=[ERRATUM])
+    book.cells[1:] = [cell(mended)]
+    assert gate.problems(book.write()) == []
+    assert ledger.build(book.root).rows[mended["claim"]].word == "holds, misprinted, rebuilt"
 
 
 def test_a_repaired_statement_needs_its_check(book: Book) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 
 from dpdynamics.verification import Erratum
+from dpdynamics.verification.words import ASSUMED, REBUILT
 
 from . import evidence
 from .evidence import PLANNED, SETTLED, Decision, Notebook
@@ -32,6 +33,12 @@ class Row:
     def verdict(self) -> str:
         """The recorded verdict, or ``planned``."""
         return self.decision.verdict if self.decision else PLANNED
+
+    @property
+    def word(self) -> str:
+        """The verdict for a reader: it says so where the statement is rebuilt."""
+        rebuilt = self.claim.reconstructed and self.verdict not in (REBUILT, ASSUMED, PLANNED)
+        return f"{self.verdict}, rebuilt" if rebuilt else self.verdict
 
     @property
     def errata(self) -> list[Erratum]:
