@@ -3,28 +3,24 @@
 from dp_accounting.pld.privacy_loss_distribution import from_mixture_gaussian_mechanism
 from timing import result, timed
 
-from dpdynamics.accounting import (
-    CorrelatedPoisson,
-    block_pair,
-    sampled_delta,
-)
-from dpdynamics.accounting.shift_mixtures import ShiftMixture
+from dpdynamics.accounting import CorrelatedPoisson, sampled_delta
 
 
 def bench_block_composition():
     """Blocks of 3 of 400 steps, both directions, at like errors: about 2e-4 of delta."""
     noise, count = 76.2, 134
-    shifts, weights = block_pair(correlation=0.9, block=3, sampling_probability=0.1)
+    run = CorrelatedPoisson(correlation=0.9, sampling_probability=0.1, steps=3 * count)
+    one = run.block_pair(block=3)
 
     def ours():
-        pair = ShiftMixture(shifts, weights).scaled(noise)
+        pair = one.scaled(noise)
         return max(pair.composed_delta(count, 1.0, name) for name in ("remove", "add"))
 
     def theirs(mesh=3e-4):
         pair = from_mixture_gaussian_mechanism(
             standard_deviation=noise,
-            sensitivities=shifts,
-            sampling_probs=weights,
+            sensitivities=one.means,
+            sampling_probs=one.weights,
             value_discretization_interval=mesh,
             use_connect_dots=True,
         )

@@ -15,7 +15,8 @@ A room imports only rooms on lower floors; notebooks import rooms and nothing el
    `PrivateKANClassifier`.
 1. :mod:`~dpdynamics.accounting`, what a release costs: runs as data (`Poisson`, `FixedSize`,
    `Shuffled`, `BallsInBins`, `CorrelatedPoisson`) with the verbs `delta`, `epsilon`, `noise_for`;
-   `compose`; `gaussian_delta` and its kin; conversions; divergences; audits.
+   a mechanism as a `Pair` of distributions (`Gaussian`, `Laplace`) and `compose`, which takes
+   pairs; `gaussian_delta` and its kin; conversions; divergences; strategies; audits.
    :mod:`~dpdynamics.problems`, what is trained: `LeastSquares`, schedules, presets, texts.
 0. :mod:`~dpdynamics.numerics`, inversion, convolution and roots, and the checks of arguments
    (:mod:`~dpdynamics.arguments`) and one step of each optimiser (:mod:`~dpdynamics.optimisers`).

@@ -144,6 +144,13 @@ def whole(name: str, value: int, minimum: int) -> int:
     return found
 
 
+def probability(name: str, value: float) -> float:
+    """Return `value` as a float in (0, 1], at least SMALLEST."""
+    if not 0 < number(name, value) <= 1:
+        raise ValueError(f"{name} must lie in (0, 1], got {value}")
+    return positive(name, value)
+
+
 def fraction(name: str, value: float) -> float:
     """Return `value` as a float in (0, 1)."""
     if not 0 < number(name, value) < 1:

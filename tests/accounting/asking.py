@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from dpdynamics.accounting import Run
+from dpdynamics.accounting.runs import Run
 
 
 def ask(kind: type[Run], verb: str, **arguments: Any) -> Any:

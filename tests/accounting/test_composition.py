@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from dpdynamics.accounting import Poisson, gaussian_epsilon
-from dpdynamics.accounting.composition import composed_epsilon_lower
+from dpdynamics.accounting.composition_below import composed_epsilon_lower
 
 
 def exact(p, q, delta):

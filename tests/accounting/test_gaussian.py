@@ -10,7 +10,6 @@ from dpdynamics.accounting import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_noise_multiplier,
-    gaussian_tradeoff,
 )
 
 MUS = [1e-200, 1e-12, 1e-6, 1e-3, 0.01, 0.1, 0.1249, 0.1251, 0.3, 1.0, 3.3, 10.0, 50.0, 100.0]
@@ -77,7 +76,6 @@ def test_published_values():
     )
     assert gaussian_epsilon(mu=1 / 4.530877117, delta=1e-6) == pytest.approx(0.92739234, abs=5e-9)
     assert gaussian_delta(mu=1.0, epsilon=1.0) == pytest.approx(0.126936737506644, rel=1e-13)
-    assert 1 - gaussian_tradeoff(mu=1.0, type_one_error=0.1) == pytest.approx(0.3891437, abs=5e-8)
 
 
 @pytest.mark.parametrize("noise_multiplier", [0.01, 0.3, 1.0, 100.0, 1e6])
@@ -104,8 +102,6 @@ def test_no_loss_at_all():
     assert gaussian_delta(mu=0.0, epsilon=[0.0, 3.0]).tolist() == [0, 0]
     assert gaussian_delta(mu=0.0, epsilon=-1.0) == pytest.approx(1 - np.exp(-1), rel=1e-15)
     assert gaussian_epsilon(mu=0.0, delta=1e-300) == 0
-    level = np.linspace(0, 1, 7)
-    assert gaussian_tradeoff(mu=0.0, type_one_error=level) == pytest.approx(1 - level)
 
 
 def test_beyond_the_floats():
@@ -153,21 +149,6 @@ def test_noise_multiplier_and_epsilon_are_inverse(epsilon, delta, less):
     assert gaussian_noise_multiplier(epsilon=epsilon * (1 + less), delta=delta) <= noise_multiplier
 
 
-@settings(max_examples=60)
-@given(st.floats(0, 5), st.floats(1e-6, 1 - 1e-6), epsilons)
-def test_tradeoff_curve(mu, level, epsilon):
-    other = gaussian_tradeoff(mu=mu, type_one_error=level)
-    assert 0 <= other <= 1 - level + 1e-15
-    assert gaussian_tradeoff(mu=mu, type_one_error=other) == pytest.approx(level, rel=1e-7)
-    # No test beats the profile, and the likelihood ratio test attains it.
-    delta = gaussian_delta(mu=mu, epsilon=epsilon)
-    assert 1 - np.exp(epsilon) * level - other <= delta + 1e-14
-    if mu > 0.1 and epsilon < 3:
-        best = mpmath.ncdf(-epsilon / mu - mu / 2)
-        power = 1 - gaussian_tradeoff(mu=mu, type_one_error=float(best))
-        assert power - np.exp(epsilon) * float(best) == pytest.approx(delta, abs=1e-13)
-
-
 def test_arguments_broadcast():
     mu, epsilon = np.array([[0.5], [1.0]]), np.array([0.1, 1.0, 3.0])
     table = gaussian_delta(mu=mu, epsilon=epsilon)
@@ -184,7 +165,6 @@ def test_arguments_broadcast():
         gaussian_delta(mu=1, epsilon=1),
         gaussian_epsilon(mu=1, delta=0.1),
         gaussian_noise_multiplier(epsilon=1, delta=0.1),
-        gaussian_tradeoff(mu=1, type_one_error=0.1),
     ):
         assert type(value) is float
 
@@ -202,8 +182,6 @@ def test_arguments_broadcast():
         (gaussian_noise_multiplier, {"epsilon": -1e-9, "delta": 0.1}, "epsilon"),
         (gaussian_noise_multiplier, {"epsilon": 1.0, "delta": 1.0}, "delta"),
         (gaussian_noise_multiplier, {"epsilon": 1.0, "delta": "small"}, "delta"),
-        (gaussian_tradeoff, {"mu": 1.0, "type_one_error": 1.1}, "type_one_error"),
-        (gaussian_tradeoff, {"mu": -1.0, "type_one_error": 0.1}, "mu"),
     ],
 )
 def test_bad_input(function, arguments, named):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from dpdynamics.accounting import DiagonalPlusLowRank
+from dpdynamics.accounting.covariances import DiagonalPlusLowRank
 from dpdynamics.accounting.gaussian import gaussian_delta
 from dpdynamics.accounting.hockey_stick import hockey_stick_gaussian
 

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from accounting.asking import ask
 from dpdynamics.accounting import Poisson
 from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from dpdynamics.accounting.subsampled_step import SubsampledStep
+from dpdynamics.accounting.gaussian_pair import Gaussian
 from dpdynamics.numerics.convolution import hockey_stick_convolution
 from dpdynamics.numerics.inversion import InversionError, hockey_stick_inversion
 
@@ -118,7 +118,7 @@ def _compose(noise, q, epsilon, relation, profile, bend):
 
 
 def _two_steps(noise, q, epsilon, relation):
-    step = SubsampledStep(noise, q, relation)
+    step = Gaussian(noise, q, relation)
     return _compose(noise, q, epsilon, relation, step.delta, step.base)
 
 
@@ -139,7 +139,7 @@ def test_two_steps(noise, q, epsilon, relation):
 @pytest.mark.parametrize("relation", DIRECTIONS)
 @pytest.mark.parametrize(("noise", "q", "epsilon"), [(1.0, 0.3, 0.1), (2.0, 0.5, 0.3)])
 def test_three_steps(noise, q, epsilon, relation):
-    base = 2 * SubsampledStep(noise, q, relation).base
+    base = 2 * Gaussian(noise, q, relation).base
     graded = np.geomspace(3e-3, 20, 300)
     table = np.union1d(base - graded, base + graded)
     two = CubicSpline(table, [_two_steps(noise, q, e, relation) for e in table])
@@ -153,7 +153,7 @@ def test_three_steps(noise, q, epsilon, relation):
     [(1.0, 0.1, 10, 0.5), (3.0, 0.001, 100, 0.01), (0.8, 0.3, 20, 30.0), (1.0, 0.01, 100, -0.1)],
 )
 def test_inversion_and_convolution_agree(noise, q, steps, epsilon, relation):
-    step = SubsampledStep(noise, q, relation)
+    step = Gaussian(noise, q, relation)
     if relation == "add" and epsilon >= steps * step.base:
         return
     first = hockey_stick_inversion(step.cumulants(steps, 1e-20), epsilon)
@@ -163,7 +163,7 @@ def test_inversion_and_convolution_agree(noise, q, steps, epsilon, relation):
 
 
 def test_convolution_takes_over_where_the_transform_decays_too_slowly():
-    step = SubsampledStep(0.3, 0.001, "remove")
+    step = Gaussian(0.3, 0.001, "remove")
     with pytest.raises(InversionError):
         hockey_stick_inversion(step.cumulants(2, 1e-12), 1.0)
     value, error = hockey_stick_convolution(step, 2, 1.0, 1e-12)
@@ -185,7 +185,7 @@ def test_full_sampling_is_the_gaussian_mechanism(relation, factor):
             gaussian_epsilon(mu=mu, delta=1e-6), rel=1e-12
         )
     # and the general engine has this limit
-    step = SubsampledStep(2.0, 1 - 1e-15, "remove")
+    step = Gaussian(2.0, 1 - 1e-15, "remove")
     value = hockey_stick_inversion(step.cumulants(4, 1e-12), 1.0).value
     assert value == pytest.approx(gaussian_delta(mu=1.0, epsilon=1.0), rel=1e-9)
 

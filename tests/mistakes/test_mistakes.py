@@ -15,7 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import Run
+from dpdynamics.accounting import Pair
+from dpdynamics.accounting.runs import Run
 from valid_calls import CALLS, ELSEWHERE, ROOMS
 from valid_calls.calls import Text, Words
 
@@ -32,7 +33,8 @@ def public() -> dict[str, Any]:
             run = (
                 inspect.isclass(thing) and issubclass(thing, Run) and not inspect.isabstract(thing)
             )
-            checked = run or (room in CLASSES and hasattr(thing, "__post_init__"))
+            pair = inspect.isclass(thing) and issubclass(thing, Pair) and thing is not Pair
+            checked = run or pair or (room in CLASSES and hasattr(thing, "__post_init__"))
             if checked or inspect.isfunction(thing):
                 found[f"{room}.{name}"] = thing
             if run:

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from dpdynamics.accounting.subsampled_step import SubsampledStep
+from dpdynamics.accounting import Gaussian
 from dpdynamics.numerics.convolution import epsilon_convolution, hockey_stick_convolution
 from dpdynamics.numerics.inversion import hockey_stick_inversion
 
 
-class Counted(SubsampledStep):
+class Counted(Gaussian):
     """A step that keeps the meshes on which its law was asked for."""
 
     meshes: list

@@ -3,8 +3,7 @@
 import pytest
 from dp_accounting.pld.privacy_loss_distribution import from_mixture_gaussian_mechanism
 
-from dpdynamics.accounting.correlated import block_pair
-from dpdynamics.accounting.shift_mixtures import ShiftMixture
+from dpdynamics.accounting import CorrelatedPoisson
 
 
 @pytest.mark.parametrize(
@@ -12,14 +11,15 @@ from dpdynamics.accounting.shift_mixtures import ShiftMixture
     [(0.9, 3, 134, 76.2, 1.0, 2e-4), (0.9, 4, 100, 13.5, 8.0, 2e-3), (0.5, 2, 20, 2.5, 3.0, 1e-3)],
 )
 def test_mixtures(correlation, block, count, noise, epsilon, mesh):
-    shifts, weights = block_pair(correlation=correlation, block=block, sampling_probability=0.1)
-    pair = ShiftMixture(shifts, weights).scaled(noise)
+    run = CorrelatedPoisson(correlation=correlation, sampling_probability=0.1, steps=count * block)
+    one = run.block_pair(block=block)
+    pair = one.scaled(noise)
     ours = max(pair.composed_delta(count, epsilon, name) for name in ("remove", "add"))
     above, below = (
         from_mixture_gaussian_mechanism(
             standard_deviation=noise,
-            sensitivities=shifts,
-            sampling_probs=weights,
+            sensitivities=one.means,
+            sampling_probs=one.weights,
             value_discretization_interval=mesh,
             pessimistic_estimate=pessimistic,
             use_connect_dots=pessimistic,

@@ -28,7 +28,6 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 
 CALLS: dict[str, Call] = {
-    "add_delta_bound": of(**BLOCKS, noise_multiplier=3.0, epsilon=1.0),
     "audit_epsilon": of(
         outputs_p=np.linspace(-1, 2, 200),
         outputs_q=np.linspace(-2, 1, 200),
@@ -42,26 +41,15 @@ CALLS: dict[str, Call] = {
         confidence=0.9,
         rng=rng(),
     ),
-    "block_pair": of(correlation=0.5, block=2, sampling_probability=0.1),
-    "correlated_loss": of(
-        outputs=np.zeros((2, 8)),
-        noise_multiplier=1.0,
-        correlation=0.5,
-        sampling_probability=0.1,
-        nodes=21,
-        rounding="linear",
-    ),
     "cumulative_noise_lower_bound": of(
         **BUDGET, sampling_probability=0.1, steps=20, relation="zero_out"
     ),
     "cumulative_noise_std": of(noise_multiplier=1.0, correlation=0.5, steps=5),
     "epsilon_to_zcdp": of(epsilon=1.0, delta=1e-5, conversion="tight"),
     "fixed_size_pair": of(**BATCH, relation="replace", others="opposite"),
-    "fixed_size_rdp_bound": of(**BATCH, orders=ORDERS),
     "gaussian_delta": of(mu=1.0, epsilon=1.0),
     "gaussian_epsilon": of(mu=1.0, delta=1e-5),
     "gaussian_noise_multiplier": of(**BUDGET),
-    "gaussian_tradeoff": of(mu=1.0, type_one_error=0.1),
     "hidden_state_rdp": of(
         step_size=0.1,
         smoothness=1.0,
@@ -73,23 +61,13 @@ CALLS: dict[str, Call] = {
         diameter=2.0,
     ),
     "hockey_stick_gaussian": of(**GAUSSIANS, epsilon=0.5),
-    "kl_divergence_gaussian": of(**GAUSSIANS),
     "noising_matrix": of(correlation=0.5, steps=4),
     "one_pass_gdp": of(**PASS),
-    "one_pass_zcdp": of(**PASS),
     "one_pass_zcdp_by_record": of(**PASS),
     "optimal_noise_schedule": of(step_sizes=np.array([0.5, 0.4, 0.3]), rho=0.5),
     "participation_sensitivity": of(correlation=0.5, pattern=np.array([1.0, 0.0, 1.0])),
-    "printed_correlated_multiplier": of(
-        epsilon=0.5, delta=1e-5, correlation=0.5, sampling_probability=0.1, steps=500
-    ),
-    "printed_independent_multiplier": of(**BUDGET, sampling_probability=0.1, steps=20),
     "profile_to_rdp": lambda: {"profile": _gaussian_profile, "orders": ORDERS, "rtol": 1e-6},
-    "profile_to_tradeoff": of(
-        epsilon=np.array([0.0, 1.0]), delta=np.array([0.2, 0.05]), type_one_error=0.1
-    ),
     "pure_to_rdp": of(epsilon=1.0, orders=ORDERS),
-    "pure_to_zcdp": of(epsilon=1.0),
     "rdp_to_delta": of(orders=ORDERS, rdp=RDP, epsilon=1.0, conversion="tight"),
     "rdp_to_epsilon": of(orders=ORDERS, rdp=RDP, delta=1e-5, conversion="tight"),
     "renyi_divergence_gaussian": of(**GAUSSIANS, order=2.0),
@@ -102,17 +80,17 @@ CALLS: dict[str, Call] = {
         "scale": 1.0,
     },
     "sampled_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=0.1, samples=1000, nodes=21),
+    "square_root_strategy": of(steps=5, bands=3),
     "strategy_matrix": of(correlation=0.5, steps=4),
     "strategy_norm": of(correlation=0.5, steps=4),
-    "tradeoff_to_delta": of(
-        type_one_error=np.array([0.0, 0.5, 1.0]),
-        type_two_error=np.array([1.0, 0.3, 0.0]),
-        epsilon=0.5,
-    ),
+    "tree_strategy": of(steps=5),
     "worst_sensitivity": of(correlation=0.5, steps=5, participations=2, separation=2),
     "zcdp_to_delta": of(rho=0.5, epsilon=1.0, conversion="tight"),
     "zcdp_to_epsilon": of(rho=0.5, delta=1e-5, conversion="tight"),
 }
+for _name in ("Gaussian", "Laplace"):
+    _pair = {"noise_multiplier": 1.5, "sampling_probability": 0.5, "relation": "remove"}
+    CALLS[_name] = of(**_pair)
 for _name, _run in RUNS.items():
     CALLS |= {
         _name: of(**_run),
@@ -120,6 +98,10 @@ for _name, _run in RUNS.items():
         f"{_name}.epsilon": of(**_run, **SPENT),
         f"{_name}.noise_for": of(**_run, **BUDGET),
     }
+    if _name == "CorrelatedPoisson":
+        CALLS[f"{_name}.block_pair"] = of(**_run, block=2)
+    if _name == "Poisson":
+        CALLS[f"{_name}.pairs"] = of(**_run, noise_multiplier=1.5)
     if _name in ("FixedSize", "Poisson"):
         CALLS[f"{_name}.rdp"] = of(**_run, noise_multiplier=1.5, orders=ORDERS)
 

@@ -70,11 +70,6 @@ class BallsInBins(Run[float | Array]):
     mesh : int
         Points of the coarser mesh, at least 1024.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Notes
     -----
     `epsilon` is nonnegative. `delta` has an error of at most about 1e-9 and a hundred-thousandth of

@@ -1,151 +1,179 @@
-r"""Composition from below: an epsilon that repeated releases certainly exceed.
+r"""Composition of pairs: exact, by the inversion of the transform of the privacy loss.
 
-Outcomes of one release are few, with chances p and q under the two neighbours. Everything done to
-them here can only hide: outcomes are merged, losses :math:`\ln(p/q)` are lowered, chances under P
-are dropped. So the epsilon that is found is a proved lower bound, up to rounding of the floats,
-for which a margin is kept.
-
-1. Outcomes near the likeliest loss are merged, and the mesh is laid through their common loss.
-2. From the largest loss downwards outcomes are gathered until their common loss,
-   :math:`\ln(\sum p/\sum q)`, has fallen to the point of the mesh below the first of them; the last
-   outcome is split. Such groups lie on the mesh without rounding: the error is of second order.
-3. The laws are convolved by a Fourier transform. What lies above its window reappears below, which
-   lowers losses; what lies below is bounded by Chernoff and taken off.
+The logarithms of transforms add up (`numerics.inversion`). Where that of one Gaussian step decays
+too slowly it is convolved on a mesh (`numerics.convolution`). Where losses have atoms, outcomes
+with at most one step off them are summed in closed form, and the law given two such steps or more,
+whose transform decays, is inverted.
 """
 
-from math import exp
+from math import exp, expm1, hypot, inf, log, log1p
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.signal import lfilter
-from scipy.special import log_ndtr
+from numpy.typing import ArrayLike
+from scipy.stats import binom
 
-from ..arguments import Array, finite_array, fraction, whole
+from ..arguments import Array, elementwise, finite_array, fraction_array
+from ..numerics.convolution import epsilon_convolution, hockey_stick_convolution
+from ..numerics.inversion import (
+    Complex,
+    Cumulants,
+    Inversion,
+    InversionError,
+    epsilon_inversion,
+    hockey_stick_inversion,
+    saddle_at_epsilon,
+)
+from ..numerics.roots import certified_root
+from .gaussian import gaussian_delta, gaussian_epsilon
+from .gaussian_pair import Gaussian
+from .pairs import Pair
 
-_LONGEST = 1 << 22
-_TILTS = np.geomspace(1e-3, 1e3, 200)
+Direction = list[tuple[Pair, int]]  # pairs and how often
 
 
-def composed_epsilon_lower(
-    *, p: Array, q: Array, times: int, delta: float, cells: int = 2**13
-) -> float:
-    r"""Bound from below the epsilon of independent releases of one discrete outcome.
+class Composition:
+    """Releases one after another, exactly. Made by `compose`."""
 
-    Parameters
-    ----------
-    p, q : (outcomes,) arrays
-        Chances of the outcomes under P and under Q; nonnegative, each with a sum of 1 at most.
-    times : int
-        Number of releases, at least 1.
-    delta : float
-        In (0, 1). Below 1e-12 or so the margin for rounding is larger, and the bound loose.
-    cells : int
-        Points of the mesh in the range of the losses of one release, at least 16.
+    def __init__(self, directions: list[Direction]) -> None:
+        self._directions = [_joined(direction) for direction in directions]
+        self._mu: float | None = 0.0
+        for pair, count in directions[0]:
+            if not isinstance(pair, Gaussian) or pair.sampling_probability < 1:
+                self._mu = None
+                break
+            self._mu = hypot(self._mu, np.sqrt(count) * pair.mu)
 
-    Returns
-    -------
-    float
-        At least 0; no larger epsilon than the one at which the hockey-stick divergence of the
-        composed P from the composed Q is `delta`. If other outputs were merged into the outcomes,
-        it is a lower bound for them.
+    def delta(self, *, epsilon: ArrayLike) -> float | Array:
+        """Compute the privacy profile, as `Poisson.delta` does."""
+        epsilons = finite_array("epsilon", epsilon)
+        if self._mu is not None:
+            return gaussian_delta(mu=self._mu, epsilon=epsilons)
+        return elementwise(lambda e: max(profile(d, e).value for d in self._directions), epsilons)
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    def epsilon(self, *, delta: ArrayLike) -> float | Array:
+        """Compute the smallest epsilon that meets `delta`, as `Poisson.epsilon` does."""
+        deltas = fraction_array("delta", delta)
+        if self._mu is not None:
+            return gaussian_epsilon(mu=self._mu, delta=deltas)
+        return elementwise(lambda x: max(_epsilon(d, x) for d in self._directions), deltas)
 
-    Examples
-    --------
-    Randomised response, once and ten times:
+    def upper(self, epsilon: float) -> float:
+        """Return the largest delta with its error."""
+        return max(sum(profile(direction, epsilon)) for direction in self._directions)
 
-    >>> truth = {"p": [0.75, 0.25], "q": [0.25, 0.75], "delta": 0.01}
-    >>> [round(composed_epsilon_lower(**truth, times=k), 2) for k in (1, 10)]
-    [1.08, 10.79]
-    """
-    first, second = finite_array("p", p, 1), finite_array("q", q, 1)
-    if first.shape != second.shape:
-        raise ValueError(f"q must have the shape of p, {first.shape}, got {second.shape}")
-    for name, masses in (("p", first), ("q", second)):
-        if masses.size == 0 or masses.min() < 0 or masses.sum() > 1 + 1e-9:
-            raise ValueError(f"{name} must hold chances with a sum of 1 at most")
-    count, delta = whole("times", times, 1), fraction("delta", delta)
-    cells = whole("cells", cells, 16)
-    kept = first > 1e-6 * delta / count / first.size
-    chances, rivals = first[kept], np.maximum(second[kept], 1e-300)
-    losses = np.log(chances) - np.log(rivals)
-    if not losses.size or np.ptp(losses) < 1e-9:
+
+def _joined(direction: Direction) -> Direction:
+    found: dict[Pair, int] = {}
+    for pair, count in direction:
+        found[pair] = found.get(pair, 0) + count
+    return list(found.items())
+
+
+def _cumulants(direction: Direction, smallest: float) -> Cumulants:
+    each = [pair.cumulants(count, smallest) for pair, count in direction]
+
+    def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
+        return np.asarray(sum(part(first, second, fineness) for part in each))
+
+    return each[0] if len(each) == 1 else log_mgf
+
+
+def profile(direction: Direction, epsilon: float) -> Inversion:
+    """Return delta and its error."""
+    least, largest = (sum(count * pair.bounds[i] for pair, count in direction) for i in (0, 1))
+    if epsilon >= largest:
+        return Inversion(0.0, 0.0)
+    if epsilon <= least:
+        return Inversion(-expm1(epsilon), 0.0)
+    (first, count), alone = direction[0], len(direction) == 1
+    if alone and count == 1:
+        value = float(first.delta(epsilon))
+        return Inversion(value, 1e-10 * value)
+    if alone and first.atoms[0].size:
+        return _with_atoms(first, count, epsilon)
+    for smallest in (1e-12, 1e-40, 1e-290):
+        try:
+            result = hockey_stick_inversion(_cumulants(direction, smallest), epsilon)
+        except InversionError:
+            if not (alone and isinstance(first, Gaussian)):
+                raise
+            result = hockey_stick_convolution(first, count, epsilon, smallest)
+        if result.value >= smallest:
+            return result
+    return Inversion(result.value, 1e-290)
+
+
+def _epsilon(direction: Direction, delta: float) -> float:
+    (first, count), alone = direction[0], len(direction) == 1
+    variations = [(float(pair.delta(0.0)), count) for pair, count in direction]
+    if delta >= -expm1(sum(k * (log1p(-x) if x < 1 else -inf) for x, k in variations)):
         return 0.0
-    while True:
-        mesh = float(np.ptp(losses)) / cells
-        base, lowest, masses = _on_mesh(chances, rivals, losses, mesh)
-        levels = base + mesh * np.arange(lowest, lowest + masses.size, dtype=np.float64)
-        low, high = _window(levels, masses, count, delta)
-        size = next_fast_len(int((high - low) / mesh) + 2, real=True)
-        if size <= _LONGEST or cells < 32:
-            break
-        cells //= 2
-    folded = np.bincount((lowest + np.arange(masses.size)) % size, masses, size)
-    start = int(np.floor((low - count * base) / mesh))
-    law = np.roll(irfft(rfft(folded) ** count, size), -(start % size))[::-1]
-    profile = np.cumsum(law) - lfilter([1], [1, -exp(-mesh)], law)
-    proved = np.flatnonzero(profile >= delta * (1 + 2e-6) + 1e-13 + 1e-15 * count)
-    if not proved.size:
+    if alone and (count == 1 or first.atoms[0].size):
+        return _root(direction, delta)
+    try:
+        return max(epsilon_inversion(_cumulants(direction, delta), delta).value, 0.0)
+    except InversionError:
+        if not (alone and isinstance(first, Gaussian)):
+            raise
+        if profile(direction, 0.0).value <= delta:
+            return 0.0
+        return max(epsilon_convolution(first, count, delta).value, 0.0)
+
+
+def _root(direction: Direction, delta: float) -> float:
+    """Solve for the logarithm of epsilon where the profile is known by itself."""
+
+    def excess(log_epsilon: float) -> float:
+        value = profile(direction, exp(log_epsilon)).value
+        return max((log(value) if value > 0 else -inf) - log(delta), -1e3)
+
+    if profile(direction, 0.0).value <= delta:
         return 0.0
-    return max(count * base + (start + size - 1 - int(proved[0])) * mesh, 0.0)
+    tolerance = 1e-14 if direction[0][1] == 1 else 1e-9
+    return exp(certified_root(excess, 0.0, side=1, tolerance=tolerance))
 
 
-def _on_mesh(p: Array, q: Array, losses: Array, mesh: float) -> tuple[float, int, Array]:
-    """Return a loss, and masses of P at that loss plus whole multiples of the mesh."""
-    weights, edges = np.histogram(losses, bins=int(np.ptp(losses) / mesh), weights=p)
-    near = np.abs(losses - edges[weights.argmax()] - mesh / 2) <= 3 * mesh
-    base = float(np.log(p[near].sum() / q[near].sum()))
-    p, q = (np.append(x[~near], x[near].sum()) for x in (p, q * exp(base)))
-    losses = np.append(losses[~near] - base, 0.0)
-    points = np.floor(losses / mesh).astype(int)
-    lowest = int(points.min())
-    masses = np.zeros(int(points.max()) - lowest + 1)
-    order = np.argsort(-losses)
-    surplus, level, ratio = 0.0, 0, 1.0
-    for chance, rival, point in zip(*(x[order].tolist() for x in (p, q, points)), strict=True):
-        if surplus <= 0:
-            level, ratio = point, exp(mesh * point)
-        gain = chance - ratio * rival
-        if surplus + gain >= 0:
-            surplus += gain
-            masses[level - lowest] += chance
-            continue
-        share = surplus / -gain  # of this outcome completes the group, the rest begins another
-        masses[level - lowest] += share * chance
-        level, ratio = point, exp(mesh * point)
-        masses[level - lowest] += (1 - share) * chance
-        surplus = max((1 - share) * (chance - ratio * rival), 0.0)
-    return base, lowest, masses
+def _with_atoms(pair: Pair, count: int, epsilon: float) -> Inversion:
+    """Return the profile by how many steps are off the atoms: none, one, or the rest."""
+    losses, masses = pair.atoms
+    alone, share = pair.cumulants(1, 1e-290), float(masses.sum())
 
+    def at_ends(steps: int) -> tuple[Array, Array]:
+        """Return the losses of steps that are all on atoms, and their masses."""
+        high = np.arange(steps + 1)
+        law = binom.pmf(high, steps, masses[1] / share) * share**steps
+        return losses[1] * high + losses[0] * (steps - high), law
 
-def _window(levels: Array, masses: Array, times: int, delta: float) -> tuple[float, float]:
-    """Return losses of the composition with at most 1e-6 delta below, and little above."""
+    def gains(levels: Array) -> Array:
+        return np.asarray(-np.expm1(np.minimum(levels, 0.0)))
 
-    def log_mgf(tilts: Array) -> Array:
-        exponents = np.multiply.outer(tilts, levels)
-        top = exponents.max(axis=1, where=masses > 0, initial=-np.inf)
-        exponents = np.minimum(exponents - top[:, None], 0.0)  # beyond the top there is no mass
-        return np.asarray(np.log(np.exp(exponents) @ masses) + top)
+    levels, law = at_ends(count)
+    value = float(law @ gains(epsilon - levels))
+    levels, law = at_ends(count - 1)
+    inner = epsilon - levels
+    off = np.asarray(pair.delta(inner)) - gains(np.subtract.outer(inner, losses)) @ masses
+    value += count * float(law @ np.maximum(off, 0.0))
 
-    above = (times * log_mgf(_TILTS) - np.log(1e-3) - np.log(delta)) / _TILTS
-    below = -(times * log_mgf(-_TILTS) - np.log(1e-6) - np.log(delta)) / _TILTS
-    low = max(float(below.max()), times * float(levels[0]))
-    return low, max(min(float(above.min()), times * float(levels[-1])), low)
+    def rest(first: Complex, second: Complex, fineness: float) -> Complex:
+        log_mgf, z = alone(first, second, fineness), first[:, None] + second
+        on = sum(m * np.exp(z * x - log_mgf) for x, m in zip(losses, masses, strict=True))
+        with np.errstate(divide="ignore"):
+            off = np.log(1 - np.exp((count - 1) * np.log(on)) * (on + count * (1 - on)))
+        return np.asarray(count * log_mgf + off)
 
+    zero = np.zeros(1, dtype=np.complex128)
+    p, q = (float(rest(x, zero, 1.0)[0, 0].real) for x in (zero, zero - 1))
 
-def mixture_masses(noise: float, share: float, place: float, cells: int) -> Array:
-    """Return (1 - share) N(0, noise^2) + share N(place, noise^2), place <= 2, on cells."""
-    x = np.linspace(-12 * noise, 2 + 12 * noise, cells)
-    away = cell_masses(log_ndtr((x - place) / noise))
-    return (1 - share) * cell_masses(log_ndtr(x / noise)) + share * away
+    def given(first: Complex, second: Complex, fineness: float) -> Complex:
+        return rest(first, second, fineness) - p + (first[:, None] + second) * (q - p)
 
-
-def cell_masses(log_below: Array) -> Array:
-    """Return the chances of the cells between points, from ln P(X <= x), without cancellation."""
-    below = np.concatenate([[0.0], np.exp(log_below), [1.0]])
-    above = np.concatenate([[1.0], -np.expm1(log_below), [0.0]])
-    return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
+    try:
+        further = hockey_stick_inversion(given, epsilon + q - p, tail=1e-9)
+    except InversionError:  # next to the largest loss, where two such steps are negligible
+        saddle = saddle_at_epsilon(given, epsilon + q - p)
+        c = saddle.center
+        most = exp(p + saddle.log_mgf - c * (epsilon + q - p) - c * log1p(1 / c)) / (1 + c)
+        if most > 1e-7 * value:
+            raise
+        return Inversion(value + most, most)
+    return Inversion(value + exp(p) * further.value, 1e-15 + exp(p) * further.error)

@@ -1,10 +1,7 @@
 r"""Conversions between notions of privacy, and what each of them loses.
 
-A mechanism has one worst pair of output laws (P, Q), or several; a notion of privacy is a function
-of the pair. Its profile :math:`\delta(\varepsilon) = \int(p - e^\varepsilon q)_+`, its tradeoff
-curve and its Renyi divergences of all orders determine each other (for the tradeoff curve and
-the profile by convex conjugation, for the divergences by `profile_to_rdp`). One number, like a
-single (epsilon, delta), rho of zero-concentrated privacy or one order, is less, and going through
+The profile of a pair and its Renyi divergences of all orders determine each other. One number, like
+a single (epsilon, delta), rho of zero-concentrated privacy or one order, is less, and going through
 it loses.
 
 There is no way from one (epsilon, delta) with delta > 0 to Renyi or concentrated privacy: publish
@@ -48,9 +45,8 @@ def rdp_to_epsilon(
 
     "mironov" is :math:`D_a + \ln(1/\delta)/(a-1)`, Markov's inequality for the privacy loss L.
     "tight" adds :math:`\ln\frac{a-1}a - \frac{\ln a}{a-1} < 0`: its delta is the largest
-    :math:`E(1-e^{\varepsilon-L})_+` that the moment :math:`E\,e^{(a-1)L}` allows. Lost are what
-    all orders together, and :math:`E\,e^{-L}\le1`, would say beyond the best single order, and
-    the orders missing from the grid.
+    :math:`E(1-e^{\varepsilon-L})_+` that the moment :math:`E\,e^{(a-1)L}` allows. Lost is what all
+    orders together would say.
 
     Parameters
     ----------
@@ -66,11 +62,6 @@ def rdp_to_epsilon(
     -------
     float or array
         In [0, inf]; inf when no order is finite.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
 
     References
     ----------
@@ -108,11 +99,6 @@ def rdp_to_delta(
     -------
     float or array
         In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
     """
     a, divergences = _curve(orders, rdp)
     excess = divergences - nonnegative_array("epsilon", epsilon)[..., None]
@@ -127,9 +113,7 @@ def zcdp_to_epsilon(
 
     `rdp_to_epsilon` with the best of all orders: "mironov" becomes
     :math:`\rho + 2\sqrt{\rho\ln(1/\delta)}`, "tight" is :math:`\rho(1+2s) - \ln(1+1/s)` at order
-    1 + s with :math:`\rho s^2 + \ln(1+s) = \ln(1/\delta)`. What is lost against the Gaussian
-    mechanism, of which rho = mu^2/2 is a complete description, is
-    ``zcdp_to_epsilon(...) - gaussian_epsilon(mu=sqrt(2 * rho), ...)``.
+    1 + s with :math:`\rho s^2 + \ln(1+s) = \ln(1/\delta)`.
 
     Parameters
     ----------
@@ -143,11 +127,6 @@ def zcdp_to_epsilon(
     -------
     float or array
         In [0, inf).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     References
     ----------
@@ -193,11 +172,6 @@ def zcdp_to_delta(
     -------
     float or array
         In [0, 1]; 0 when rho is 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     rho_, epsilon_ = together(
         rho=nonnegative_array("rho", rho), epsilon=nonnegative_array("epsilon", epsilon)
@@ -222,10 +196,9 @@ def epsilon_to_zcdp(
 ) -> float | Array:
     r"""Compute the largest rho whose conversion certifies (epsilon, delta).
 
-    It says how much rho a budget of (epsilon, delta) buys. It does not say that an
-    (epsilon, delta)-private mechanism is rho-zCDP: none need be. The inverse of
-    `zcdp_to_epsilon`; "mironov" is :math:`(\sqrt{\ln(1/\delta)+\varepsilon} -
-    \sqrt{\ln(1/\delta)})^2`.
+    It says how much rho a budget buys, not that an (epsilon, delta)-private mechanism is rho-zCDP:
+    none need be. The inverse of `zcdp_to_epsilon`; "mironov" is
+    :math:`(\sqrt{\ln(1/\delta)+\varepsilon} - \sqrt{\ln(1/\delta)})^2`.
 
     Parameters
     ----------
@@ -238,11 +211,6 @@ def epsilon_to_zcdp(
     -------
     float or array
         In [0, inf).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     epsilon_, delta_ = together(
         epsilon=nonnegative_array("epsilon", epsilon), delta=fraction_array("delta", delta)
@@ -276,11 +244,6 @@ def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
     float or array
         In [0, epsilon].
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     References
     ----------
     Kairouz, Oh and Viswanath (2015) for the processing; Mironov (2017), Section VI.
@@ -297,43 +260,6 @@ def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
     far = e + np.log1p(expit(-e) * np.expm1(-2 * (a - 1) * e)) / (a - 1)
     values = np.where(small, near / (a - 1), far)
     return plain(values)
-
-
-def pure_to_zcdp(*, epsilon: ArrayLike) -> float | Array:
-    r"""Compute the smallest rho that (epsilon, 0)-privacy implies, :math:`\varepsilon\tanh
-    \frac\varepsilon2`.
-
-    As :math:`\ln\cosh\sqrt v` is concave, its tangent at :math:`v = \varepsilon^2/4` gives
-    :math:`D_a\le a\,\varepsilon\tanh(\varepsilon/2)` in `pure_to_rdp`, with equality for
-    :math:`a\to1`. Below the usual :math:`\varepsilon^2/2`. Lost is all but the order near 1: the
-    result is no longer bounded in the order. Back there is no way: Gaussian noise is
-    rho-zCDP, and (epsilon, 0)-private for no epsilon.
-
-    Parameters
-    ----------
-    epsilon : number or array
-        In [0, inf).
-
-    Returns
-    -------
-    float or array
-
-    Raises
-    ------
-    ValueError
-        If epsilon is out of range.
-
-    References
-    ----------
-    Bun and Steinke (2016), Proposition 1.4, for :math:`\varepsilon^2/2`.
-
-    Examples
-    --------
-    >>> round(pure_to_zcdp(epsilon=1.0), 6)
-    0.462117
-    """
-    e = nonnegative_array("epsilon", epsilon)
-    return plain(e * np.tanh(e / 2))
 
 
 def profile_to_rdp(
@@ -356,9 +282,8 @@ def profile_to_rdp(
     Parameters
     ----------
     profile : callable
-        Maps an array of epsilon > 0 to :math:`\delta_{P|Q}(\varepsilon) =
-        \int(p-e^\varepsilon q)_+` of the same shape, in [0, 1] and decreasing. It is evaluated
-        from epsilon = 1e-24 up to 1e6, where ``np.exp(epsilon)`` overflows: cap the exponent.
+        Maps an array of epsilon to :math:`\delta_{P|Q}` of the same shape, in [0, 1] and
+        decreasing, from epsilon = 1e-24 to 1e6, where ``np.exp(epsilon)`` overflows.
     orders : number or array
         a, in (1, inf).
     reverse : callable, optional
@@ -402,99 +327,6 @@ def profile_to_rdp(
     return plain(values)
 
 
-def tradeoff_to_delta(
-    *, type_one_error: ArrayLike, type_two_error: ArrayLike, epsilon: ArrayLike
-) -> float | Array:
-    r"""Convert a tradeoff curve f to its privacy profile.
-
-    :math:`\delta(\varepsilon) = \max_a[1 - e^\varepsilon a - f(a)]_+` over the given points:
-    exact when they are all the corners of a piecewise linear curve, otherwise a lower bound that
-    rises to the truth as points are added.
-
-    Parameters
-    ----------
-    type_one_error, type_two_error : (n,) arrays
-        Points (a, f(a)) of the curve, in [0, 1].
-    epsilon : number or array
-        Any real number.
-
-    Returns
-    -------
-    float or array of the shape of `epsilon`
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Dong, Roth and Su (2022), Proposition 5.
-
-    Examples
-    --------
-    >>> tradeoff_to_delta(type_one_error=[0.0, 0.25, 1.0], type_two_error=[1.0, 0.25, 0.0],
-    ...                   epsilon=0.0)
-    0.5
-    """
-    first, second = _unit("type_one_error", type_one_error), _unit("type_two_error", type_two_error)
-    if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError("type_one_error and type_two_error must be vectors of the same length")
-    e = finite_array("epsilon", epsilon)[..., None]
-    with np.errstate(over="ignore"):
-        scale = np.minimum(np.exp(e), np.finfo(float).max)
-        gains = 1 - scale * first - second
-    return plain(np.maximum(gains.max(axis=-1), 0.0))
-
-
-def profile_to_tradeoff(
-    *, epsilon: ArrayLike, delta: ArrayLike, type_one_error: ArrayLike
-) -> float | Array:
-    r"""Convert guarantees (epsilon, delta) to the largest tradeoff curve that they imply.
-
-    :math:`f(a) = \max_i\max\{0,\ 1-\delta_i-e^{\varepsilon_i}a,\ e^{-\varepsilon_i}
-    (1-\delta_i-a)\}`, for guarantees in both directions. With all of the profile nothing is lost;
-    with some of it the result is a lower bound of the errors.
-
-    Parameters
-    ----------
-    epsilon : (n,) array
-        In [0, inf).
-    delta : (n,) array
-        In [0, 1].
-    type_one_error : number or array
-        a, in [0, 1].
-
-    Returns
-    -------
-    float or array of the shape of `type_one_error`
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
-
-    References
-    ----------
-    Wasserman and Zhou (2010), Theorem 2.4; Dong, Roth and Su (2022), Proposition 3.
-
-    Examples
-    --------
-    >>> profile_to_tradeoff(epsilon=[0.0], delta=[0.5], type_one_error=0.25)
-    0.25
-    """
-    e, d = nonnegative_array("epsilon", epsilon), _unit("delta", delta)
-    if e.ndim != 1 or e.shape != d.shape:
-        raise ValueError("epsilon and delta must be vectors of the same length")
-    a = _unit("type_one_error", type_one_error)[..., None]
-    with np.errstate(over="ignore"):
-        scale = np.minimum(np.exp(e), np.finfo(float).max)
-        curves = np.maximum(1 - d - scale * a, (1 - d - a) / scale)
-    return plain(np.maximum(curves.max(axis=-1), 0.0))
-
-
 def _orders(orders: ArrayLike) -> Array:
     a = orders_array("orders", orders)
     if a.size == 0:
@@ -509,13 +341,6 @@ def _curve(orders: ArrayLike, rdp: ArrayLike) -> tuple[Array, Array]:
     if np.any(divergences < 0):
         raise ValueError(f"rdp must be nonnegative, got a minimum of {divergences.min()}")
     return a, divergences
-
-
-def _unit(name: str, value: ArrayLike) -> Array:
-    array = nonnegative_array(name, value)
-    if array.size == 0 or np.any(array > 1):
-        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
-    return array
 
 
 def _log_constant(a: Array, conversion: str) -> Array:

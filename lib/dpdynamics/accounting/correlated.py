@@ -12,7 +12,9 @@ independent blocks of b steps with the noise covariance :math:`\kappa^2M_b`,
 and a block is dominated by :math:`\sum_ys(y)\,N(\rho(y),\kappa^2)` against :math:`N(0,\kappa^2)`,
 :math:`\rho(y)^2=y^TM_b^{-1}y`, of `shift_mixtures`. For b = 1, :math:`1/\|C\|_2` may replace
 :math:`1-\lambda`, and one block that holds all steps may be that of C itself. Each b bounds; the
-least is taken. For "add", `add_delta_bound` bounds too.
+least is taken. For "add" there is a bound in closed form too,
+:math:`\delta_{\mathrm{Gauss}}(\varepsilon-c;\mu)` with :math:`\mu=r\|C\mathbf1\|_2/\kappa` and
+:math:`c=r(1-r)\|C\|_F^2/2\kappa^2`.
 
 **From below** two combinations of the releases are tested, their sum and the direction
 :math:`C\mathbf 1`, with zero others. The first bounds the noise of every correlated mechanism:
@@ -38,15 +40,15 @@ from ..arguments import (
     finite_array,
     fraction,
     fraction_array,
-    nonnegative,
     one_of,
     positive,
+    probability,
     whole,
+    within,
 )
 from ..numerics.roots import certified_root
 from .correlated_matrices import (
     checked_correlation,
-    checked_probability,
     cumulative_noise_std,
     participation_sensitivity,
     strategy_norm,
@@ -84,11 +86,6 @@ class CorrelatedPoisson(Run[Bracket]):
     blocks : sequence of int
         The block lengths to try, from 1 to 12.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Notes
     -----
     `epsilon` is of size at most 1e5. The upper bound of `delta` is rounded outward; it loses about
@@ -114,7 +111,7 @@ class CorrelatedPoisson(Run[Bracket]):
     blocks: Sequence[int] = field(default=BLOCKS, compare=False)
 
     def __post_init__(self) -> None:
-        r = checked_probability(self.sampling_probability)
+        r = probability("sampling_probability", self.sampling_probability)
         if r < 1e-10:  # 1 - r is rounded, by a relative 1e-6 of r and more
             raise ValueError(f"sampling_probability must be at least 1e-10, got {r}")
         steps = whole("steps", self.steps, 1)
@@ -184,6 +181,21 @@ class CorrelatedPoisson(Run[Bracket]):
         )
         return Bracket(lower, upper)
 
+    def block_pair(self, *, block: int) -> ShiftMixture:
+        r"""Return the pair that dominates so many steps in a row (see the head of this file).
+
+        The record makes :math:`\sum_iw_iN(m_i,\kappa^2)` of :math:`N(0,\kappa^2)`, with `weights`
+        w and `means` m, which increase from 0 to :math:`\sqrt b/(1-\lambda)` at most and are
+        rounded up by a relative 1e-8. Blocks have 1 to 12 steps.
+
+        Examples
+        --------
+        >>> run = CorrelatedPoisson(correlation=0.5, sampling_probability=0.1, steps=100)
+        >>> run.block_pair(block=2).means.round(4)
+        array([0.    , 1.5492, 2.8284])
+        """
+        return _block_pair(self.correlation, self.sampling_probability, _checked_block(block))
+
     @cached_property
     def _norm(self) -> float:
         return strategy_norm(correlation=self.correlation, steps=self.steps)
@@ -225,13 +237,13 @@ class CorrelatedPoisson(Run[Bracket]):
         return max(pair.delta(epsilon, name)[0] for pair in pairs for name in self._relations)
 
     def _jensen(self, kappa: float, epsilon: float) -> float:
-        value = add_delta_bound(
-            noise_multiplier=kappa,
-            correlation=self.correlation,
-            sampling_probability=self.sampling_probability,
-            steps=self.steps,
-            epsilon=epsilon,
-        )
+        """Bound the profile of "add" by Jensen's inequality for the mean over participations."""
+        r, ages = self.sampling_probability, np.arange(self.steps)
+        frobenius = float((self.steps - ages) @ self.correlation ** (2.0 * ages))
+        ones = np.ones(self.steps)
+        mean = r * participation_sensitivity(correlation=self.correlation, pattern=ones)
+        offset = r * (1 - r) * frobenius / (2 * kappa**2)
+        value = gaussian_delta(mu=mean / kappa, epsilon=epsilon - offset)
         return float(value) * (1 + 1e-9)
 
     def _composed(self, block: int, kappa: float, epsilon: float, relation: str) -> float:
@@ -258,14 +270,9 @@ def cumulative_noise_lower_bound(
 ) -> float:
     r"""Bound the cumulative noise of every correlated mechanism from below, by :math:`\sigma^*`.
 
-    Let the noise of the releases be Gaussian with any covariance whatever. If one record holds a
-    constant vector of the clip norm and all others hold zero, the sum of the releases is
-    :math:`N(K,\sigma^2)` along that vector, where K is binomial and :math:`\sigma` the standard
-    deviation of the sum of the noises, against :math:`N(0,\sigma^2)`. So a mechanism that is
-    :math:`(\varepsilon,\delta)`-private has :math:`\sigma\ge\sigma^*`, the noise at which this pair
-    is. Compare `cumulative_noise_std`.
-
-    Zero-out neighbours; Poisson sampling or batches of fixed size, r = B/n.
+    Whatever the covariance of the noise, the sum of the releases tells a record of constant vectors
+    by :math:`N(K,\sigma^2)`, K binomial, against :math:`N(0,\sigma^2)`. Compare
+    `cumulative_noise_std`. Zero-out neighbours; Poisson sampling or fixed size, r = B/n.
 
     Parameters
     ----------
@@ -280,11 +287,6 @@ def cumulative_noise_lower_bound(
     -------
     float
         In clip norms, rounded down; 0 where `delta` is met without noise.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -310,92 +312,6 @@ def cumulative_noise_lower_bound(
     return exp(certified_root(excess, log(run.steps) / 2, side=-1, tolerance=1e-9))
 
 
-def block_pair(
-    *, correlation: float, block: int, sampling_probability: float
-) -> tuple[Array, Array]:
-    r"""Build the pair that dominates a block of steps (see the head of this file).
-
-    Zero-out neighbours, Poisson sampling, adaptive releases.
-
-    Parameters
-    ----------
-    correlation, sampling_probability
-        As in `CorrelatedPoisson`.
-    block : int
-        b, from 1 to 12.
-
-    Returns
-    -------
-    shifts, weights : (m,) arrays
-        The record makes :math:`\sum_iw_iN(s_i,\kappa^2)` of :math:`N(0,\kappa^2)`. Shifts
-        increase from 0, are rounded up by a relative 1e-8, and are at most
-        :math:`\sqrt b/(1-\lambda)`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> shifts, weights = block_pair(correlation=0.5, block=2, sampling_probability=0.1)
-    >>> for shift, weight in zip(shifts, weights):
-    ...     print(f"{shift:.4f} {weight:.2f}")
-    0.0000 0.81
-    1.5492 0.18
-    2.8284 0.01
-    """
-    lam, r = checked_correlation(correlation), checked_probability(sampling_probability)
-    patterns = _patterns(_checked_block(block))
-    # The Laplacian of the path is diagonal in the cosine transform.
-    modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
-    shifts = np.sqrt(np.sum(dct(patterns, norm="ortho", axis=1) ** 2 / modes, axis=1))
-    pair = _mixture(shifts, patterns.sum(axis=1), block, r)
-    return pair.means, pair.weights
-
-
-def add_delta_bound(
-    *,
-    noise_multiplier: float,
-    correlation: float,
-    sampling_probability: float,
-    steps: int,
-    epsilon: ArrayLike,
-) -> float | Array:
-    r"""Bound the profile of adding a record in closed form.
-
-    Jensen's inequality for the mean over participations, with Q the law without the record, gives
-    :math:`\ln(dP/dQ)\ge\ln(dN(r C\mathbf1,\kappa^2I)/dN(0,\kappa^2I)) - c` and hence
-
-    .. math:: H_{e^\varepsilon}(Q\|P)\le\delta_{\mathrm{Gauss}}(\varepsilon-c;\mu),\qquad
-       \mu = \frac{r\|C\mathbf1\|_2}\kappa,\qquad c = \frac{r(1-r)\|C\|_F^2}{2\kappa^2}.
-
-    Zero-out neighbours, Poisson sampling, adaptive releases.
-
-    Parameters
-    ----------
-    noise_multiplier, correlation, sampling_probability, steps, epsilon
-        As in `CorrelatedPoisson`.
-
-    Returns
-    -------
-    float or array of the shape of `epsilon`
-        Says little unless c is well below epsilon; exact at r = 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    kappa = positive("noise_multiplier", noise_multiplier)
-    lam, r = checked_correlation(correlation), checked_probability(sampling_probability)
-    ages = np.arange(whole("steps", steps, 1))
-    frobenius = float((steps - ages) @ lam ** (2.0 * ages))
-    mean = r * np.asarray(participation_sensitivity(correlation=lam, pattern=np.ones(steps)))
-    offset = r * (1 - r) * frobenius / (2 * kappa**2)
-    return gaussian_delta(mu=mean / kappa, epsilon=finite_array("epsilon", epsilon) - offset)
-
-
 @lru_cache(maxsize=64)
 def _dominating(lam: float, r: float, steps: int, block: int) -> ShiftMixture:
     """Return the pair of a block at noise multiplier 1."""
@@ -406,7 +322,15 @@ def _dominating(lam: float, r: float, steps: int, block: int) -> ShiftMixture:
         patterns = _patterns(block)
         shifts = participation_sensitivity(correlation=lam, pattern=patterns)
         return _mixture(np.asarray(shifts), patterns.sum(axis=1), block, r)
-    return ShiftMixture(*block_pair(correlation=lam, block=block, sampling_probability=r))
+    return _block_pair(lam, r, block)
+
+
+def _block_pair(lam: float, r: float, block: int) -> ShiftMixture:
+    """Return the pair of any block; the cosine transform diagonalises the path."""
+    patterns = _patterns(block)
+    modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
+    shifts = np.sqrt(np.sum(dct(patterns, norm="ortho", axis=1) ** 2 / modes, axis=1))
+    return _mixture(shifts, patterns.sum(axis=1), block, r)
 
 
 def binomial_pair(r: float, count: int) -> ShiftMixture:
@@ -460,9 +384,7 @@ def _checked_block(block: int, name: str = "block") -> int:
 
 
 def _budget(epsilon: float, delta: float) -> tuple[float, float]:
-    if nonnegative("epsilon", epsilon) > _LARGEST:
-        raise ValueError(f"epsilon must be at most {_LARGEST:g}, got {epsilon}")
-    return float(epsilon), fraction("delta", delta)
+    return within("epsilon", epsilon, 0, _LARGEST), fraction("delta", delta)
 
 
 def _excess(value: float, target: float) -> float:

@@ -1,34 +1,94 @@
-r"""Correlated noise: its matrices, the sensitivities of what they encode, closed-form calibrations.
+r"""Correlated noise: its strategy matrices and the sensitivities of what they encode.
 
-Release t = 1..T of DP-lambda-CGD is a sum :math:`x_t` of clipped records plus, in units of the clip
-norm, the noise :math:`\kappa(Z_t-\lambda Z_{t-1})` with independent standard normal Z and
-:math:`Z_0=0`. All releases are :math:`X + \kappa C^{-1}Z`, equivalent to :math:`CX+\kappa Z`, with
-the noising matrix :math:`C^{-1} = I - \lambda L`, L the shift by one step, and the strategy matrix
-:math:`C_{tu} = \lambda^{t-u}` for :math:`u\le t`. `noise_multiplier` is :math:`\kappa`,
-`correlation` is :math:`\lambda\in[0,1)`, `steps` is T; Algorithm 1 of wang2026 makes T - 1 of its
-T steps, and so as many releases.
+All T releases are :math:`X + \kappa C^{-1}Z` in clip norms, equivalent to :math:`CX+\kappa Z`, with
+independent standard normal Z and a lower triangular strategy matrix C. A strategy is data, the
+argument `correlation`:
 
-A record that takes part as :math:`y\in[0,\infty)^T` moves row t of CX by a vector of norm
-:math:`(Cy)_t` at most, as no entry of C is negative. This holds for adaptive releases too.
+* a number :math:`\lambda\in[0,1)`: :math:`C_{tu} = \lambda^{t-u}`, noise
+  :math:`\kappa(Z_t-\lambda Z_{t-1})` (DP-lambda-CGD; Algorithm 1 of wang2026 makes T - 1 of its T
+  steps, and so as many releases);
+* a vector of coefficients, :math:`C_{tu} = c_{t-u}`, zero beyond its end, such as
+  `square_root_strategy`: a banded Toeplitz matrix;
+* a lower triangular matrix, such as `tree_strategy`.
+
+A record that takes part as :math:`y\ge0` moves CX by at most :math:`\|Cy\|` if no entry of
+:math:`C^\top C` is negative. This holds for adaptive releases too.
 """
 
-from math import log, pi, sin, sqrt
+from math import pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import cholesky, solve_triangular, toeplitz
 from scipy.optimize import brentq
 from scipy.signal import lfilter
 
-from ..arguments import Array, fraction, nonnegative, nonnegative_array, plain, positive, whole
+from ..arguments import Array, finite_array, nonnegative, nonnegative_array, plain, positive, whole
 
 
-def strategy_matrix(*, correlation: float, steps: int) -> Array:
-    r"""Build the strategy matrix C, :math:`C_{tu}=\lambda^{t-u}` for :math:`u\le t`.
+def square_root_strategy(*, steps: int, bands: int | None = None) -> Array:
+    r"""Build the coefficients of the square root of the prefix sums, :math:`\binom{2k}k/4^k`.
+
+    With one participation the root mean square error of its prefix sums is
+    :math:`\frac1\pi\ln T+O(1)`, which no strategy improves by more than a constant.
 
     Parameters
     ----------
-    correlation : float
-        :math:`\lambda\in[0,1)`.
+    steps : int
+        T, at least 1.
+    bands : int, optional
+        How many coefficients to keep; by default all T. With as many as steps between two
+        participations, columns that a record meets are orthogonal.
+
+    Returns
+    -------
+    (bands,) array
+
+    References
+    ----------
+    Fichtenberger, Henzinger and Upadhyay (2023); Kalinin and Lampert (2024) for the bands.
+    """
+    count = whole("steps", steps, 1)
+    kept = count if bands is None else min(whole("bands", bands, 1), count)
+    k = np.arange(1, kept)
+    return np.cumprod(np.append(1.0, (2 * k - 1) / (2 * k)))
+
+
+def tree_strategy(*, steps: int) -> Array:
+    r"""Build the strategy of tree aggregation, each node of a binary tree with its own noise.
+
+    The lower triangular C with the Gram matrix of the tree: it is decoded as well as all nodes
+    allow (Honaker), and the noise of a prefix sum is at most that of the nodes that it is made of.
+
+    Parameters
+    ----------
+    steps : int
+        T, at least 1; leaves beyond it are left out.
+
+    Returns
+    -------
+    (steps, steps) array
+
+    References
+    ----------
+    Dwork, Naor, Pitassi and Rothblum (2010); Honaker (2015); Denisov, McMahan, Rush, Smith and
+    Thakurta (2022) for lower triangular factors.
+    """
+    leaves = np.arange(whole("steps", steps, 1))
+    gram = np.zeros((leaves.size, leaves.size))
+    for level in range((leaves.size - 1).bit_length() + 1):
+        nodes = leaves >> level
+        gram += nodes[:, None] == nodes
+    return np.asarray(cholesky(gram[::-1, ::-1])[::-1, ::-1])
+
+
+def strategy_matrix(*, correlation: ArrayLike, steps: int) -> Array:
+    r"""Build the strategy matrix C.
+
+    Parameters
+    ----------
+    correlation : number, (k,) or (steps, steps) array
+        See the head of this file; with a positive diagonal.
     steps : int
         At least 1.
 
@@ -40,29 +100,41 @@ def strategy_matrix(*, correlation: float, steps: int) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If `correlation` is neither.
     """
-    lam, count = checked_correlation(correlation), whole("steps", steps, 1)
-    age = np.subtract.outer(np.arange(count), np.arange(count))
-    return np.where(age >= 0, lam ** np.maximum(age, 0), 0.0)
+    count, found = whole("steps", steps, 1), finite_array("correlation", correlation)
+    if found.ndim == 0:
+        found = checked_correlation(float(found)) ** np.arange(count, dtype=np.float64)
+    if found.ndim == 1 and found.size and found[0] > 0:
+        return np.asarray(np.tril(toeplitz(np.append(found, np.zeros(count))[:count])))
+    lower = found.shape == (count, count) and not np.triu(found, 1).any()
+    if not lower or not np.all(np.diagonal(found) > 0):
+        raise ValueError(
+            "correlation must be a number in [0, 1), coefficients of which the first is positive, "
+            f"or a lower triangular ({count}, {count}) matrix with a positive diagonal"
+        )
+    return found
 
 
-def noising_matrix(*, correlation: float, steps: int) -> Array:
-    r"""Build :math:`C^{-1}=I-\lambda L`, which makes the noise of the releases of white noise.
+def noising_matrix(*, correlation: ArrayLike, steps: int) -> Array:
+    r"""Build :math:`C^{-1}`, which makes the noise of the releases of white noise.
 
-    Parameters, size and errors are those of `strategy_matrix`.
+    For a number it is :math:`I-\lambda L`, L the shift by one step. Parameters, size and errors are
+    those of `strategy_matrix`.
     """
-    lam, count = checked_correlation(correlation), whole("steps", steps, 1)
-    return np.asarray(np.eye(count) - lam * np.eye(count, k=-1))
+    count = whole("steps", steps, 1)
+    if np.ndim(finite_array("correlation", correlation)) == 0:
+        lam = checked_correlation(float(np.asarray(correlation)))
+        return np.asarray(np.eye(count) - lam * np.eye(count, k=-1))
+    encoder = strategy_matrix(correlation=correlation, steps=count)
+    return np.asarray(solve_triangular(encoder, np.eye(count), lower=True))
 
 
-def strategy_norm(*, correlation: float, steps: int) -> float:
-    r"""Compute the spectral norm :math:`\|C\|_2\le(1-\lambda^T)/(1-\lambda)`.
+def strategy_norm(*, correlation: ArrayLike, steps: int) -> float:
+    r"""Compute the spectral norm :math:`\|C\|_2`, for a number below 1/(1 - lambda).
 
-    The eigenvectors of :math:`C^{-1}C^{-T}` are :math:`\sin((T+1-t)\theta)` with
-    :math:`\sin((T+1)\theta)=\lambda\sin(T\theta)`, and its eigenvalues
-    :math:`(1-\lambda)^2+4\lambda\sin^2(\theta/2)`; the smallest has
-    :math:`0<\theta\le\pi/(T+1)`.
+    The noise is that of independent releases of multiplier :math:`\kappa/\|C\|_2` and more: any
+    guarantee for these, under any relation and sampling, holds for the correlated ones.
 
     Parameters
     ----------
@@ -74,18 +146,18 @@ def strategy_norm(*, correlation: float, steps: int) -> float:
     float
         Rounded up, by a relative 1e-12 or so.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     >>> round(strategy_norm(correlation=0.9, steps=400), 4)
     9.9737
     """
-    lam, count = checked_correlation(correlation), whole("steps", steps, 1)
+    count = whole("steps", steps, 1)
+    if np.ndim(finite_array("correlation", correlation)):
+        encoder = strategy_matrix(correlation=correlation, steps=count)
+        return (1 + 1e-12) * float(np.linalg.norm(encoder, 2))
+    lam = checked_correlation(float(np.asarray(correlation)))
 
+    # The eigenvalues of C^-1 C^-T are (1 - lambda)^2 + 4 lambda sin^2(theta/2) at the roots theta.
     def gap(theta: float) -> float:
         return sin((count + 1) * theta) - lam * sin(count * theta)
 
@@ -96,13 +168,13 @@ def strategy_norm(*, correlation: float, steps: int) -> float:
     return (1 + 1e-12) / sqrt((1 - lam) ** 2 + 4 * lam * sin(theta / 2) ** 2)
 
 
-def participation_sensitivity(*, correlation: float, pattern: ArrayLike) -> float | Array:
+def participation_sensitivity(*, correlation: ArrayLike, pattern: ArrayLike) -> float | Array:
     r"""Compute :math:`\|Cy\|_2`, the sensitivity to a record that takes part as y.
 
     Parameters
     ----------
-    correlation : float
-        :math:`\lambda\in[0,1)`.
+    correlation : number, (k,) or (T, T) array
+        As in `strategy_matrix`.
     pattern : (..., T) array
         y, nonnegative; 1 in the steps in which the record takes part.
 
@@ -114,23 +186,32 @@ def participation_sensitivity(*, correlation: float, pattern: ArrayLike) -> floa
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an entry of :math:`C^\top C` is negative: vectors of different directions are then worse.
     """
     y = nonnegative_array("pattern", pattern)
     if y.ndim == 0 or y.shape[-1] == 0:
         raise ValueError("pattern must have a last axis with one entry a step")
-    encoded = lfilter([1.0], [1.0, -checked_correlation(correlation)], y, axis=-1)
+    if np.ndim(finite_array("correlation", correlation)) == 0:
+        lam = checked_correlation(float(np.asarray(correlation)))
+        encoded = lfilter([1.0], [1.0, -lam], y, axis=-1)
+    else:
+        encoded = y @ _with_gram(correlation, y.shape[-1])[0].T
     return plain(np.sqrt(np.sum(encoded**2, axis=-1)))
 
 
 def worst_sensitivity(
-    *, correlation: float, steps: int, participations: int | None = None, separation: int = 1
+    *,
+    correlation: ArrayLike,
+    steps: int,
+    participations: int | None = None,
+    separation: int = 1,
 ) -> float:
-    r"""Compute the largest :math:`\|Cy\|_2` of the patterns that a schedule allows.
+    r"""Compute the largest :math:`\|Cy\|_2` of the patterns that a schedule allows, exactly.
 
-    The columns of C have nonnegative inner products, which grow when two columns come closer or
-    both move to earlier steps. So the worst pattern starts at once and goes on without delay:
-    steps 1, 1 + s, 1 + 2s and so on for a separation s. One participation is the first column.
+    It is known in four cases. For nonnegative Toeplitz coefficients that do not increase, a number
+    among them, the worst pattern starts at once and goes on without delay. Where columns
+    `separation` apart are orthogonal (bands), the largest norms are added up. If a record takes
+    part once, the longest column counts, and if it may take part in all steps, all do.
 
     Without sampling the mechanism with noise multiplier :math:`\kappa` is then exactly Gaussian,
     `gaussian_delta` at :math:`\mu` = this value over :math:`\kappa`.
@@ -142,7 +223,7 @@ def worst_sensitivity(
     participations : int, optional
         At most so many of the steps; by default as many as fit.
     separation : int
-        At least so many steps from one participation to the next.
+        b of b-min-separation: at least so many steps from one participation to the next.
 
     Returns
     -------
@@ -152,7 +233,14 @@ def worst_sensitivity(
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an entry of :math:`C^\top C` is negative.
+    ArithmeticError
+        If it is none of the four cases.
+
+    References
+    ----------
+    Choquette-Choo et al. (2023), for bands; Kalinin and Lampert (2024), Theorem 2, for Toeplitz
+    matrices.
 
     Examples
     --------
@@ -162,19 +250,34 @@ def worst_sensitivity(
     8.614
     4.588
     """
-    count = whole("steps", steps, 1)
-    pattern = np.zeros(count)
-    pattern[:: whole("separation", separation, 1)] = 1
+    count, apart = whole("steps", steps, 1), whole("separation", separation, 1)
+    fitting = -(-count // apart)
     if participations is not None:
-        pattern[np.cumsum(pattern) > whole("participations", participations, 1)] = 0
-    return float(participation_sensitivity(correlation=correlation, pattern=pattern))
+        fitting = min(fitting, whole("participations", participations, 1))
+    pattern = np.zeros(count)
+    pattern[::apart][:fitting] = 1
+    entries = finite_array("correlation", correlation)
+    falling = entries.ndim == 1 and np.all(np.diff(entries) <= 0) and np.all(entries >= 0)
+    if entries.ndim == 0 or falling or (apart == 1 and fitting == count):
+        return float(participation_sensitivity(correlation=correlation, pattern=pattern))
+    gram = _with_gram(correlation, count)[1]
+    if fitting > 1 and np.triu(gram, apart).any():
+        raise ArithmeticError(
+            "the worst pattern of this strategy is not known: it takes falling coefficients, "
+            "columns that are orthogonal from the separation on, or one participation"
+        )
+    best = np.zeros((fitting + 1, count + apart))  # by participations left, from a step on
+    for start in range(count - 1, -1, -1):
+        taken = gram[start, start] + best[:-1, start + apart]
+        best[1:, start] = np.maximum(best[1:, start + 1], taken)
+    return sqrt(best[fitting, 0])
 
 
-def cumulative_noise_std(*, noise_multiplier: float, correlation: float, steps: int) -> float:
+def cumulative_noise_std(*, noise_multiplier: float, correlation: ArrayLike, steps: int) -> float:
     r"""Compute the standard deviation of the sum of all noises, in clip norms.
 
-    The sum is :math:`\kappa((1-\lambda)\sum_{t<T}Z_t+Z_T)`, its variance
-    :math:`\kappa^2((1-\lambda)^2(T-1)+1)`.
+    It is :math:`\kappa\|C^{-\top}\mathbf 1\|`; for a number
+    :math:`\kappa((1-\lambda)^2(T-1)+1)^{1/2}`.
 
     Parameters
     ----------
@@ -186,149 +289,14 @@ def cumulative_noise_std(*, noise_multiplier: float, correlation: float, steps: 
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
-    lam, count = checked_correlation(correlation), whole("steps", steps, 1)
-    return positive("noise_multiplier", noise_multiplier) * sqrt((1 - lam) ** 2 * (count - 1) + 1)
-
-
-def independent_noise_multiplier(
-    *, noise_multiplier: float, correlation: float, steps: int | None = None
-) -> float:
-    r"""Compute the multiplier of independent noise that is at least as private.
-
-    The noise has covariance :math:`\kappa^2C^{-1}C^{-T}\succeq(\kappa/\|C\|_2)^2I`. So it is
-    independent noise of multiplier :math:`\kappa/\|C\|_2\ge\kappa(1-\lambda)` plus a Gaussian
-    process that does not depend on the data and may be handed out before the run: post-processing,
-    also for adaptive releases. **Any** guarantee for independent noise holds at this multiplier,
-    under any neighbouring relation, with any sampling (Poisson, fixed-size, shuffled, none) and by
-    any accountant.
-
-    Parameters
-    ----------
-    noise_multiplier : float
-        :math:`\kappa`, positive.
-    correlation : float
-        :math:`\lambda\in[0,1)`.
-    steps : int, optional
-        By default the value for any number of steps, :math:`\kappa(1-\lambda)`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> round(independent_noise_multiplier(noise_multiplier=10.0, correlation=0.9), 12)
-    1.0
-    """
-    kappa, lam = positive("noise_multiplier", noise_multiplier), checked_correlation(correlation)
-    if steps is None:
-        return kappa * (1 - lam)
-    return kappa / strategy_norm(correlation=lam, steps=steps)
-
-
-def printed_correlated_multiplier(
-    *,
-    epsilon: float,
-    delta: float,
-    correlation: float,
-    sampling_probability: float,
-    steps: int,
-    outside: bool = False,
-) -> float:
-    r"""Evaluate the calibration of Theorem F.12 (5.1) as printed.
-
-    .. math::
-
-       \kappa^2 = 8\Bigl(\frac{1-\lambda^T}{1-\lambda}\Bigr)^2
-         \Bigl(rT+\sqrt{3rT\ln\tfrac2\delta}\Bigr)\frac{\ln(2.5/\delta)}{\varepsilon^2}
-
-    Stated for zero-out neighbours and batches of fixed size. It holds, under replace-one
-    neighbours and Poisson sampling too, because it uses no amplification by sampling; for the same
-    reason it asks for many times the noise of `CorrelatedPoisson`.
-
-    Parameters
-    ----------
-    epsilon : float
-        Positive; the theorem asks for at most 1.
-    delta : float
-        In (0, 1).
-    correlation, steps
-        As in `strategy_matrix`.
-    sampling_probability : float
-        r = B/n in (0, 1]; the theorem asks for :math:`rT\ge3\ln(2/\delta)`.
-    outside : bool
-        Evaluate the formula where the theorem does not speak.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or outside the theorem unless `outside`.
-
-    References
-    ----------
-    Claims wang2026.thmF.12 and wang2026.thm5.1.
-    """
-    lam, count = checked_correlation(correlation), whole("steps", steps, 1)
-    eps, d = positive("epsilon", epsilon), fraction("delta", delta)
-    expected, level = checked_probability(sampling_probability) * count, log(2 / d)
-    if not outside and (eps > 1 or expected < 3 * level):
-        raise ValueError(
-            "epsilon must be at most 1 and sampling_probability * steps at least 3 ln(2/delta) = "
-            f"{3 * level:g}, got {eps:g} and {expected:g}"
-        )
-    entries = (1 - lam**count) / (1 - lam)
-    number = expected + sqrt(3 * expected * level)
-    return entries * sqrt(8 * number * log(2.5 / d)) / eps
-
-
-def printed_independent_multiplier(
-    *, epsilon: float, delta: float, sampling_probability: float, steps: int
-) -> float:
-    r"""Evaluate the calibration of Theorem D.9 (5.4) for independent noise as printed.
-
-    .. math:: \kappa^2 = 16r^2T/\varepsilon + 32r^2T\ln(1/\delta)/\varepsilon^2
-
-    Stated for replace-one neighbours and batches of fixed size. It fails where
-    :math:`r^2T/\varepsilon` is small: the true noise does not vanish there.
-
-    Parameters
-    ----------
-    epsilon : float
-        Positive.
-    delta, sampling_probability, steps
-        As in `printed_correlated_multiplier`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Claims wang2026.thmD.9 and wang2026.thm5.4.
-    """
-    eps, level = positive("epsilon", epsilon), -log(fraction("delta", delta))
-    r = checked_probability(sampling_probability)
-    return r * sqrt(whole("steps", steps, 1) * (16 / eps + 32 * level / eps**2))
+    kappa, count = positive("noise_multiplier", noise_multiplier), whole("steps", steps, 1)
+    if np.ndim(finite_array("correlation", correlation)) == 0:
+        lam = checked_correlation(float(np.asarray(correlation)))
+        return kappa * sqrt((1 - lam) ** 2 * (count - 1) + 1)
+    encoder = strategy_matrix(correlation=correlation, steps=count)
+    decoded = solve_triangular(encoder, np.ones(count), lower=True, trans="T")
+    return kappa * float(np.linalg.norm(decoded))
 
 
 def checked_correlation(value: float) -> float:
@@ -339,9 +307,11 @@ def checked_correlation(value: float) -> float:
     return number
 
 
-def checked_probability(value: float) -> float:
-    """Return a sampling probability in (0, 1]."""
-    number = positive("sampling_probability", value)
-    if number > 1:
-        raise ValueError(f"sampling_probability must lie in (0, 1], got {value}")
-    return number
+def _with_gram(correlation: ArrayLike, steps: int) -> tuple[Array, Array]:
+    """Return C and C^T C, whose entries are not negative, up to rounding."""
+    encoder = strategy_matrix(correlation=correlation, steps=steps)
+    gram = encoder.T @ encoder
+    rounding = 1e-13 * float(np.diagonal(gram).max()) * steps
+    if gram.min() < -rounding:
+        raise ValueError("correlation must have columns with nonnegative inner products")
+    return encoder, np.where(gram > rounding, gram, 0.0)

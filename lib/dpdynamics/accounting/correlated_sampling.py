@@ -6,7 +6,6 @@ The pair of claim wang2026.thmF.8 is, in coordinates CX of `correlated_matrices`
 
 Its means are a Markov chain, :math:`s_t=\lambda s_{t-1}+y_t`, so that dP/dQ is the likelihood of a
 hidden Markov model, and the forward filter finds it in time linear in T once s lives on a grid.
-Rounding all states up makes the divergences larger, in both directions, rounding them down smaller.
 
 A reference for tests and pictures, in seconds and with a sampling error; the certified interval is
 `CorrelatedPoisson`. Zero-out neighbours, Poisson sampling.
@@ -21,9 +20,9 @@ from scipy.signal import lfilter
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from ..arguments import Array, finite_array, number, one_of, positive, whole
+from ..arguments import Array, finite_array, number, positive, probability, whole
 from .correlated import CorrelatedPoisson, binomial_pair
-from .correlated_matrices import checked_correlation, checked_probability
+from .correlated_matrices import checked_correlation
 
 _ENOUGH = 100
 
@@ -43,48 +42,26 @@ def correlated_loss(
     correlation: float,
     sampling_probability: float,
     nodes: int = 161,
-    rounding: str = "linear",
     top: float | None = None,
 ) -> Array:
-    r"""Compute :math:`\ln(dP/dQ)` by the forward filter.
+    r"""Compute :math:`\ln(dP/dQ)` (n,) of points x (n, T) of the pair by the forward filter.
 
-    Parameters
-    ----------
-    outputs : (n, T) array
-        Points x of the pair: C times the releases along the record's vector.
-    noise_multiplier, correlation, sampling_probability
-        As in `CorrelatedPoisson`; the last below 1.
-    nodes : int
-        Points of the grid of states, at least 2.
-    rounding : {"linear", "up", "down"}
-        "linear" shares a state between its neighbours on the grid, in the mean right, with an
-        error of second order. "up" and "down" give the loss of the rounded chain.
-    top : float, optional
-        End of the grid, in (0, :math:`1/(1-\lambda)`]; the default is the upper end, which no
-        state exceeds. States beyond a lower one are moved there.
-
-    Returns
-    -------
-    (n,) array
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    A state is shared between its neighbours among `nodes` points, in the mean right, with an error
+    of second order. States beyond `top`, by default :math:`1/(1-\lambda)`, are moved there.
     """
     x, kappa = (
         finite_array("outputs", outputs, ndim=2),
         positive("noise_multiplier", noise_multiplier),
     )
-    lam, r = checked_correlation(correlation), checked_probability(sampling_probability)
-    one_of("rounding", rounding, ("linear", "up", "down"))
+    lam = checked_correlation(correlation)
+    r = probability("sampling_probability", sampling_probability)
     end = 1 / (1 - lam)
     last = end if top is None else positive("top", top)
     if last > end * (1 + 1e-12):
         raise ValueError(f"top must be at most 1 / (1 - correlation) = {end:g}, got {top!r}")
     states = np.linspace(0.0, last, whole("nodes", nodes, 2))
     moves = sum(
-        weight * _transition(states, lam * states + part, rounding)
+        weight * _transition(states, lam * states + part)
         for part, weight in ((0.0, 1 - r), (1.0, r))
     )
     law, logs = np.zeros((nodes, len(x))), np.zeros(len(x))
@@ -111,7 +88,6 @@ def sampled_delta(
     epsilon: float,
     samples: int = 1500,
     nodes: int = 81,
-    rounding: str = "linear",
     seed: int = 0,
 ) -> SampledDelta:
     r"""Estimate the exact profile of removal by importance sampling.
@@ -127,9 +103,8 @@ def sampled_delta(
         Any real number.
     samples : int
         At least 100.
-    nodes, rounding
-        As in `correlated_loss`. With "up" and "down", the profile of the rounded chain: above and
-        below the exact one.
+    nodes : int
+        Points of the grid of the filter, at least 2.
     seed : int
 
     Returns
@@ -162,22 +137,14 @@ def sampled_delta(
     rng = np.random.default_rng(seed)
     y = (rng.random((size, count)) < part).astype(np.float64)
     z = rng.standard_normal((size, count)) + mean * direction
-    top = 1 / (1 - lam)
-    if rounding == "linear":
-        means = np.asarray(lfilter([1.0], [1.0, -lam], y, axis=1))
-        top = min(top, 1.1 * float(means.max()) + 0.5)
-    else:
-        mesh, means, state = top / (nodes - 1), np.zeros_like(y), np.zeros(size)
-        for t in range(count):
-            state = mesh * _rounded((lam * state + y[:, t]) / mesh, rounding)
-            means[:, t] = state
+    means = np.asarray(lfilter([1.0], [1.0, -lam], y, axis=1))
+    top = min(1 / (1 - lam), 1.1 * float(means.max()) + 0.5)
     loss = correlated_loss(
         means + kappa * z,
         noise_multiplier=kappa,
         correlation=lam,
         sampling_probability=r,
         nodes=nodes,
-        rounding=rounding,
         top=top,
     )
     taken = y.sum(axis=1)
@@ -188,26 +155,15 @@ def sampled_delta(
     effective = float(values.sum() ** 2 / max(float(values @ values), 1e-300))
     if effective < _ENOUGH:
         raise ArithmeticError(f"only {effective:.0f} samples are effective; draw more")
-    if (
-        rounding != "down"
-        and value + 5 * error < run.delta(noise_multiplier=kappa, epsilon=epsilon).lower
-    ):
+    if value + 5 * error < run.delta(noise_multiplier=kappa, epsilon=epsilon).lower:
         raise ArithmeticError("the proposal misses a part of the law: below the lower bound")
     return SampledDelta(value, error, effective)
 
 
-def _rounded(place: Array, rounding: str) -> Array:
-    """Round places on the grid, those within 1e-9 of a point to it."""
-    near, direct = np.round(place), np.ceil if rounding == "up" else np.floor
-    return np.asarray(np.where(np.abs(place - near) < 1e-9, near, direct(place)))
-
-
-def _transition(states: Array, moved: Array, rounding: str) -> csr_array:
+def _transition(states: Array, moved: Array) -> csr_array:
     """Return the matrix, to by from, that moves the mass of each state."""
     last = states.size - 1
     place = np.minimum(moved / states[1], last)
-    if rounding != "linear":
-        place = np.minimum(_rounded(place, rounding), last)
     low = np.minimum(np.floor(place), last - 1).astype(np.int64)
     origin = np.arange(states.size)
     shares = np.concatenate([1 - (place - low), place - low])

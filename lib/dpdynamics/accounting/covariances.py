@@ -11,19 +11,8 @@ from ..arguments import Array, finite_array
 class DiagonalPlusLowRank:
     r"""The matrix :math:`\mathrm{diag}(b) + USU^\top`.
 
-    Parameters
-    ----------
-    diagonal : (d,) array
-        b, positive.
-    factors : (d, r) array
-        U; r may be 0, and the columns may be dependent.
-    core : (r, r) array
-        S, symmetric; it need not be definite.
-
-    Raises
-    ------
-    ValueError
-        If a shape, the sign of `diagonal` or the symmetry of `core` is violated.
+    `diagonal` b (d,) is positive, the columns of `factors` U (d, r) may be dependent or none, and
+    `core` S (r, r) is symmetric, not necessarily definite.
     """
 
     diagonal: Array

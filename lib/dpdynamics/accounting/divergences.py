@@ -39,7 +39,7 @@ def renyi_divergence_gaussian(
         Positive definite covariances: a multiple of the identity, a diagonal, a matrix. Two
         `DiagonalPlusLowRank` with the same diagonal cost O(d r^2); other mixtures are made dense.
     order : number or array
-        :math:`\alpha` in (0, 1) or (1, inf).
+        :math:`\alpha` in (0, inf); at 1 the limit, the Kullback-Leibler divergence.
 
     Returns
     -------
@@ -58,24 +58,9 @@ def renyi_divergence_gaussian(
     value of the exchanged arguments.
     """
     orders = finite_array("order", order, infinite=True)
-    if not np.all((orders > 0) & (orders < np.inf) & (orders != 1)):
-        raise ValueError(f"order must lie in (0, 1) or (1, inf), got {order!r}")
+    if not np.all((orders > 0) & (orders < np.inf)):
+        raise ValueError(f"order must lie in (0, inf), got {order!r}")
     return elementwise(relative_spectrum(mean_p, cov_p, mean_q, cov_q).renyi, orders)
-
-
-def kl_divergence_gaussian(
-    mean_p: ArrayLike, cov_p: Covariance, mean_q: ArrayLike, cov_q: Covariance
-) -> float:
-    r"""Compute :math:`D(P\|Q) = \int p\ln(p/q)`, the limit of the Renyi divergence at order 1.
-
-    Arguments and errors are those of `renyi_divergence_gaussian`.
-
-    Returns
-    -------
-    float
-        In [0, inf).
-    """
-    return relative_spectrum(mean_p, cov_p, mean_q, cov_q).kullback_leibler()
 
 
 class _Spectrum(NamedTuple):
@@ -90,6 +75,8 @@ class _Spectrum(NamedTuple):
     rest: float
 
     def renyi(self, order: float) -> float:
+        if order == 1:
+            return self._kullback_leibler()
         r, e, s = self.ratio, self.excess, 1 - order
         mixture = 1 + s * e
         if np.any(mixture <= 0):
@@ -102,7 +89,7 @@ class _Spectrum(NamedTuple):
             spreads = _second_order(order * back, back, log_b=-np.log(r), weight=order) / s
         return float(means + np.sum(spreads) / 2)
 
-    def kullback_leibler(self) -> float:
+    def _kullback_leibler(self) -> float:
         small = np.abs(self.excess) <= 0.5
         careful = -log1p_minus(np.where(small, self.excess, 0.0))
         spreads = np.where(small, careful, self.excess - np.log(self.ratio))

@@ -37,11 +37,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import quad
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import gammaln, logsumexp
 
 from ..arguments import (
     Array,
-    elementwise,
     finite_array,
     nonnegative_array,
     one_of,
@@ -50,13 +48,13 @@ from ..arguments import (
     positive,
     whole,
 )
-from .composition import composed_epsilon_lower, mixture_masses
+from .composition_below import composed_epsilon_lower, mixture_masses
 from .conversions import rdp_to_delta, rdp_to_epsilon
 from .gaussian import gaussian_delta, gaussian_epsilon, log_normal_mass
+from .gaussian_pair import Gaussian
 from .poisson import Poisson
 from .quadrature import renyi_divergence_quadrature
 from .runs import BoundedRun, Bracket, zero_out_or_replace
-from .subsampled_step import SubsampledStep
 
 _FAINTEST = 0.02  # half of it is the least noise of `Poisson.rdp`
 _ORDERS = 1 + np.geomspace(0.05, 500, 60)
@@ -164,11 +162,6 @@ def fixed_size_pair(
         Attained by explicit data, so each divergence of P from Q is a lower bound of the
         mechanism's.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     Zero others understate the cost of zeroing a record out:
@@ -203,11 +196,6 @@ class FixedSize(BoundedRun):
     relation : {"replace", "zero_out"}
         One record replaced, or its contributions zeroed out or put back. Another number of records
         is not covered.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     References
     ----------
@@ -265,11 +253,7 @@ class FixedSize(BoundedRun):
     def rdp(self, *, noise_multiplier: float, orders: ArrayLike) -> Bracket:
         r"""Bound the Renyi divergence of the run.
 
-        For any P and Q, :math:`E_Q(P/Q)^\alpha = 1 + \alpha(\alpha-1)\int_1^\infty
-        [\gamma^{\alpha-2}H_\gamma(P\|Q) + \gamma^{-\alpha-1}H_\gamma(Q\|P)]\,d\gamma`, and both
-        profiles are at most that of one step. Opposite others attain the same with the smaller
-        profile of the exchanged pair in the second place: the divergence of a Poisson sample at
-        half the noise multiplier, when a record is removed.
+        By integrating the profiles of one step; attained but for the smaller of two profiles.
 
         Parameters
         ----------
@@ -282,11 +266,6 @@ class FixedSize(BoundedRun):
         -------
         Bracket
             Of the shape of `orders`; the upper end is at most that of plain releases.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
         """
         k, alphas = positive("noise_multiplier", noise_multiplier), orders_array("orders", orders)
         if k < _FAINTEST:
@@ -366,7 +345,7 @@ class FixedSize(BoundedRun):
         """Bound the divergence of one step under replace-one neighbours from above."""
         one = Poisson(sampling_probability=self._share)
         lower = np.asarray(one.rdp(noise_multiplier=k / 2, orders=alphas))
-        away, back = (SubsampledStep(k / 2, self._share, name) for name in ("remove", "add"))
+        away, back = (Gaussian(k / 2, self._share, name) for name in ("remove", "add"))
 
         def correction(alpha: float) -> float:
             def gap(v: float) -> float:
@@ -385,55 +364,6 @@ class FixedSize(BoundedRun):
                 for a, low in zip(alphas.ravel(), lower.ravel(), strict=True)
             ]
         return np.minimum(np.reshape(grown, alphas.shape), 2 * alphas / k**2)
-
-
-def fixed_size_rdp_bound(
-    *, noise_multiplier: float, batch_size: int, samples: int, orders: ArrayLike
-) -> float | Array:
-    r"""Compute the bound of Wang, Balle and Kasiviswanathan under replace-one neighbours.
-
-    .. math::
-
-       \frac1{\alpha-1}\ln\Bigl(1 + q^2\tbinom\alpha2\min\{4(e^{4/\kappa^2}-1), 2e^{4/\kappa^2}\}
-       + 2\sum_{j=3}^{\alpha}q^j\tbinom\alpha je^{2j(j-1)/\kappa^2}\Bigr)
-
-    It can exceed :math:`2\alpha/\kappa^2`, the cost without sampling.
-
-    Parameters
-    ----------
-    noise_multiplier, batch_size, samples
-        As in `fixed_size_pair`.
-    orders : int or array
-        :math:`\alpha`, whole numbers from 2 to a million: the sum has as many terms.
-
-    Returns
-    -------
-    float or array of the shape of `orders`
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Wang, Balle and Kasiviswanathan (2019), theorem 9; the proof of claim wang2026.lemD.7, in the
-    form after equation (19), which itself has the factor 2 twice.
-    """
-    k, q = _checked(noise_multiplier, batch_size, samples)
-    alphas = finite_array("orders", orders)
-    if np.any((alphas < 2) | (alphas > 1e6) | (alphas != np.round(alphas))):
-        raise ValueError(f"orders must be whole numbers from 2 to 1e6, got {orders!r}")
-    with np.errstate(over="ignore"):
-        second = min(np.log(4 * np.expm1(4 / k**2)), np.log(2) + 4 / k**2)
-
-    def bound(alpha: float) -> float:
-        j = np.arange(2, alpha + 1)
-        log_terms = gammaln(alpha + 1) - gammaln(j + 1) - gammaln(alpha - j + 1) + j * np.log(q)
-        log_terms += np.where(j == 2, second, np.log(2) + 2 * j * (j - 1) / k**2)
-        return float(np.logaddexp(0, logsumexp(log_terms)) / (alpha - 1))
-
-    return elementwise(bound, alphas)
 
 
 def _checked(noise_multiplier: float, batch_size: int, samples: int) -> tuple[float, float]:

@@ -79,20 +79,13 @@ def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
 
     Parameters
     ----------
-    mu : number or array
-        Sensitivity over standard deviation, in [0, inf).
-    delta : number or array
-        In (0, 1); broadcast against `mu`.
+    mu, delta : numbers or arrays
+        In [0, inf) and in (0, 1); broadcast against each other.
 
     Returns
     -------
     float or array
         In [0, inf), accurate to the rounding of `gaussian_delta`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -117,20 +110,13 @@ def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float 
 
     Parameters
     ----------
-    epsilon : number or array
-        In [0, inf).
-    delta : number or array
-        In (0, 1); broadcast against `epsilon`.
+    epsilon, delta : numbers or arrays
+        In [0, inf) and in (0, 1); broadcast against each other.
 
     Returns
     -------
     float or array
         Positive, accurate to the rounding of `gaussian_delta`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     References
     ----------
@@ -151,41 +137,6 @@ def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float 
     low = np.log(np.maximum(first, np.sqrt(8) * erfinv(delta_))) - 1e-3
     log_mu = monotone_root(_log_excess, low, low + 1, epsilon_, np.log(delta_))
     return plain(np.exp(-log_mu))
-
-
-def gaussian_tradeoff(*, mu: ArrayLike, type_one_error: ArrayLike) -> float | Array:
-    r"""Compute the type-II error :math:`\Phi(\Phi^{-1}(1-a) - \mu)` of the best test of level a.
-
-    Parameters
-    ----------
-    mu : number or array
-        Sensitivity over standard deviation, in [0, inf).
-    type_one_error : number or array
-        a, in [0, 1]; broadcast against `mu`.
-
-    Returns
-    -------
-    float or array
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Dong, Roth and Su (2022), equation (6).
-
-    Examples
-    --------
-    >>> round(1 - gaussian_tradeoff(mu=1.0, type_one_error=0.1), 5)
-    0.38914
-    """
-    level = nonnegative_array("type_one_error", type_one_error)
-    if np.any(level > 1):
-        raise ValueError(f"type_one_error must lie in [0, 1], got {type_one_error!r}")
-    return plain(ndtr(-ndtri(level) - nonnegative_array("mu", mu, largest=np.inf)))
 
 
 def normal_mass(low: Array, high: Array) -> Array:

@@ -7,35 +7,15 @@ independent standard normal :math:`Z_t`. The neighbour runs
 For m-strongly convex and beta-smooth losses :math:`\phi_t` contracts distances by
 :math:`c = \max(|1-\eta m|, |1-\eta\beta|)`.
 
-**Shifted divergence.** Let :math:`D^{(z)}(X\|Y)` be the smallest :math:`D_\alpha(W\|Y)` over laws W
-that can be coupled with X at distance at most z. Three facts, for :math:`z, a\ge0`:
-
-1. *Step.* :math:`D^{(cz+\eta\Delta)}(\phi(X)\|\phi'(Y))\le D^{(z)}(X\|Y)`. With W the best for X,
-   :math:`\phi'(W)` competes: its divergence from :math:`\phi'(Y)` is at most that of W from Y, and
-   it is within :math:`\|\phi(X)-\phi(W)\| + \|\phi(W)-\phi'(W)\|\le cz + \eta\Delta` of
-   :math:`\phi(X)`.
-2. *Noise.* :math:`D^{(z)}(X+\eta\sigma Z\|Y+\eta\sigma Z)\le D^{(z+a)}(X\|Y)
-   + \alpha a^2/(2\eta^2\sigma^2)`. Split the shift of the best W for X as W - X = V + V' with
-   :math:`|V|\le z`, :math:`|V'|\le a`, and compare the pair (W, noise - V') with (Y, noise): the
-   first parts cost :math:`D^{(z+a)}`, the second, whatever the first, at most the divergence of
-   two normals a apart. Adding the parts is post-processing, and leaves V between the sums of W
-   and X.
-3. *Projection.* It contracts and is common to both: fact 1 with c = 1 and no gradients.
-
-**The bound.** Start with a shift :math:`z_\tau` that costs nothing: 0 at the common start
-:math:`\tau=0`, or the diameter D at any later step if :math:`\Pi` projects on a set of diameter D.
+**The bound** (shifted divergences, Feldman et al. 2018). Start with a shift :math:`z_\tau` that
+costs nothing: 0 at the common start :math:`\tau=0`, or the diameter D at any later step if
+:math:`\Pi` projects on a set of diameter D.
 For every plan :math:`a_t\ge0` with :math:`z_t = cz_{t-1} + \eta\Delta_t - a_t\ge0`, :math:`z_T=0`,
 
 .. math:: D_\alpha(x_T\|x'_T)\le\frac{\alpha}{2\eta^2\sigma^2}\sum_{t>\tau}a_t^2 .
 
-The plan :math:`a_t = \eta\Delta_t` from the start is composition.
-
-**The best plan.** Were the :math:`z_t` free in between, least squares would give
-:math:`a_t = \lambda c^{T-t}` and the cost :math:`b^2/A` with
-:math:`b = c^{T-\tau}z_\tau + \eta\sum c^{T-t}\Delta_t` and :math:`A = \sum c^{2(T-t)}`. In general
-:math:`V_t = \sum_{u\le t}c^{T-u}a_u` must stay below the shifts received so far, and the
-least energy against the clock :math:`\sum_{u\le t}c^{2(T-u)}` is that of the greatest convex
-minorant: blocks of steps, each solved by least squares and ended with z = 0, merged as long as the
+The plan :math:`a_t = \eta\Delta_t` from the start is composition; the one that costs least
+solves blocks of steps by least squares, each ended with z = 0, and merges blocks as long as the
 slopes do not increase (pool adjacent violators).
 
 **Tradeoff.** The coupling of :mod:`~dpdynamics.accounting.one_pass`, with the shifts :math:`a_t`
@@ -104,11 +84,6 @@ def hidden_state_rdp(
     -------
     float or array of the shape of `orders`
         In [0, inf).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     References
     ----------

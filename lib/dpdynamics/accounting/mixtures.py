@@ -14,20 +14,9 @@ from .gaussian import normal_mass
 class NormalMixture:
     r"""The law :math:`\sum_iw_iN(m_i, s^2)` on the line.
 
-    Parameters
-    ----------
-    means, weights : (m,) arrays
-        Weights are positive and add up to 1.
-    std : float
-        s, positive.
-    interval : (low, high)
-        Where the densities are to be compared: it holds nearly all of the mass, and the mixture,
-        if it approximates another law, does so with a small relative error there.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated.
+    The weights (m,) are positive and add up to 1. In `interval` densities are compared: it holds
+    nearly all of the mass, and the mixture, if it approximates another law, does so with a small
+    relative error there.
     """
 
     means: Array
@@ -63,27 +52,11 @@ class NormalMixture:
         return float(self.weights @ normal_mass(*ends))
 
     def renyi(self, other: "NormalMixture", orders: ArrayLike) -> float | Array:
-        r"""Compute the Renyi divergence :math:`D_\alpha` of this law from another.
+        r"""Compute the Renyi divergence at orders in (0, 1) or (1, inf) of this law from another.
 
-        Parameters
-        ----------
-        other : NormalMixture
-        orders : number or array
-            :math:`\alpha` in (0, 1) or (1, inf).
-
-        Returns
-        -------
-        float or array of the shape of `orders`
-            By the trapezoidal rule, which on such densities loses little but rounding, of about
-            1e-13/|alpha - 1|.
-
-        Raises
-        ------
-        ValueError
-            If an order is out of range.
-        ArithmeticError
-            If the integral goes on beyond the intervals of the laws (enlarge `reach`), or the rule
-            has not settled.
+        By the trapezoidal rule, which loses little but rounding, of about 1e-13/|alpha - 1|. Raises
+        ArithmeticError if the integral goes on beyond the intervals of the laws (enlarge `reach`),
+        or the rule has not settled.
         """
         alpha = finite_array("orders", orders)
         if not np.all((alpha > 0) & (alpha != 1)):
@@ -102,23 +75,9 @@ class NormalMixture:
     def hockey_stick(self, other: "NormalMixture", epsilon: ArrayLike) -> float | Array:
         r"""Compute :math:`\delta(\varepsilon) = \int(p - e^\varepsilon q)_+` against another law.
 
-        Parameters
-        ----------
-        other : NormalMixture
-        epsilon : number or array
-            Any real numbers.
-
-        Returns
-        -------
-        float or array of the shape of `epsilon`
-            In [0, 1], by the probabilities of the intervals on which :math:`p > e^\varepsilon q`.
-            Rounding of about 1e-15 apart it errs on the low side, by some 1e-9 of its value; the
-            mesh is an eighth of `std`.
-
-        Raises
-        ------
-        ValueError
-            If an epsilon is not finite.
+        By the probabilities of the intervals on which :math:`p > e^\varepsilon q`. Rounding of
+        about 1e-15 apart it errs on the low side, by some 1e-9 of its value; the mesh is an eighth
+        of `std`.
         """
         levels = finite_array("epsilon", epsilon)
         x, log_p, log_q = self._against(other)

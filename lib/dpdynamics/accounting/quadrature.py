@@ -7,13 +7,11 @@ the integrand and to its curvature there. The mesh is refined until two successi
 their difference, with an estimate of rounding, is the reported error.
 
 Infinite integrals. An integrand f has no finite integral if its shell mass :math:`r^df` does not
-fall as r doubles. Along the direction in which f is largest (found by a search over the angle) f is
-compared at box/8, box/4, box/2 and box, with changes D1, D2, D3 of ln f. Infinite: the shell mass
-still rises and :math:`D_3 - 3D_2 + 2D_1\ge0`; this combination is blind to powers and exponentials
-and takes the sign of a quadratic term, so that a Gaussian hump beyond the box is not taken for
-growth. Finite: the shell mass falls and is below e^-45 of its largest value. Neither: the box is
-enlarged tenfold, three times at most, and then an error is raised instead of a guess. The sign is
-read down to the rounding of ln f at the box.
+fall as r doubles. Along the direction in which f is largest it is compared at box/8, box/4, box/2
+and box, with changes D1, D2, D3 of ln f. Infinite: the shell mass still rises and
+:math:`D_3 - 3D_2 + 2D_1\ge0`, which is blind to powers and exponentials, so that a Gaussian hump
+beyond the box is not taken for growth. Finite: it falls and is below e^-45 of its largest value.
+Neither: the box is enlarged tenfold, three times at most, and then an error is raised.
 
 Guards. The same rule must find the integrals of p and q to be 1, else the mesh does not see them.
 """

@@ -49,15 +49,7 @@ class Run(ABC, Generic[Reply]):
 
     @abstractmethod
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Reply:
-        r"""Compute the privacy profile :math:`\delta(\varepsilon)`.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
-        ArithmeticError
-            If the accuracy is not reached.
-        """
+        r"""Compute the privacy profile :math:`\delta(\varepsilon)`."""
 
     @abstractmethod
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Reply:

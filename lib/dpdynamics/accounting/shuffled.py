@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from ..arguments import Array, whole
-from .composition import cell_masses, composed_epsilon_lower, mixture_masses
+from .composition_below import cell_masses, composed_epsilon_lower, mixture_masses
 from .gaussian import gaussian_epsilon
 from .runs import BoundedRun, zero_out_or_replace
 
@@ -49,11 +49,6 @@ class Shuffled(BoundedRun):
     relation : {"zero_out", "replace"}
         One record's contributions zeroed out or put back, or the record replaced. Another number of
         records is not covered.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from math import exp, expm1, log, sqrt
 import numpy as np
 
 from ..accounting import Poisson, gaussian_epsilon, rdp_to_epsilon
-from ..arguments import fraction, positive, whole
+from ..arguments import fraction, positive, probability, whole
 from ..numerics.roots import certified_root
 
 _ALL = 1 + np.geomspace(0.02, 1000, 120)
@@ -66,9 +66,7 @@ def multiplier(
 
 
 def _checked(noise: float, q: float, steps: int, delta: float) -> tuple[float, float, int, float]:
-    if positive("q", q) > 1:
-        raise ValueError(f"q must lie in (0, 1], got {q}")
-    checked = positive("noise", noise), float(q), whole("steps", steps, 1)
+    checked = positive("noise", noise), probability("q", q), whole("steps", steps, 1)
     return *checked, fraction("delta", delta)
 
 

@@ -4,7 +4,8 @@ With batches of fixed size and shuffled epochs the number of records is public, 
 stands for one record's contributions zeroed out or put back.
 """
 
-from ..accounting import FixedSize, Poisson, Run, Shuffled
+from ..accounting import FixedSize, Poisson, Shuffled
+from ..accounting.runs import Run
 from ..arguments import one_of, whole
 
 SAMPLINGS = ("poisson", "fixed", "shuffled", "unknown")
@@ -27,13 +28,7 @@ CHAPTERS = {
 def batches_of(
     *, batch_size: int, samples: int, steps: int, relation: str, runs: int = 1
 ) -> dict[str, Run]:
-    """Return the run that each word stands for; all are one where a batch holds all records.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
+    """Return the run that each word stands for; all are one where a batch holds all records."""
     size, n = whole("batch_size", batch_size, 1), whole("samples", samples, 2)
     if size > n:
         raise ValueError(f"batch_size must be at most samples = {n}, got {batch_size}")

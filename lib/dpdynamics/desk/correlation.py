@@ -17,7 +17,17 @@ from ..accounting import (
     gaussian_noise_multiplier,
     worst_sensitivity,
 )
-from ..arguments import finite_array, fraction, integers, nonnegative, one_of, positive, whole
+from ..accounting.correlated_matrices import checked_correlation
+from ..arguments import (
+    finite_array,
+    fraction,
+    integers,
+    one_of,
+    positive,
+    probability,
+    whole,
+    within,
+)
 from .answers import Answer, Refusal
 
 _EVIDENCE = ("wang2026.lemF.11", "wang2026.thmF.12", "wang2026.thm4.1")
@@ -45,11 +55,6 @@ def end_noise_std(*, correlation: float, decay: float, steps: int) -> float:
     -------
     float
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     References
     ----------
     The stationary limit is in the evidence of claim wang2026.thm4.1.
@@ -59,11 +64,7 @@ def end_noise_std(*, correlation: float, decay: float, steps: int) -> float:
     >>> [round(end_noise_std(correlation=c, decay=0.1, steps=400), 3) for c in (0.0, 0.9)]
     [2.294, 1.0]
     """
-    lam, a = nonnegative("correlation", correlation), nonnegative("decay", decay)
-    if lam >= 1:
-        raise ValueError(f"correlation must lie in [0, 1), got {correlation}")
-    if a > 1:
-        raise ValueError(f"decay must lie in [0, 1], got {decay}")
+    lam, a = checked_correlation(correlation), within("decay", decay, 0, 1)
     earlier = whole("steps", steps, 1) - 1
     if a == 0 or earlier == 0:
         memory = float(earlier)
@@ -113,17 +114,10 @@ def correlate_noise(
     Answer or Refusal
         The value is the best noise at the end over that of independent noise, certified. It is
         refused where upper and lower bounds do not decide.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     one_of("sampling", sampling, ("poisson", "fixed", "shuffled"))
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
-    q = positive("sampling_probability", sampling_probability)
-    if q > 1:
-        raise ValueError(f"sampling_probability must lie in (0, 1], got {sampling_probability}")
+    q = probability("sampling_probability", sampling_probability)
     end_noise_std(correlation=0.0, decay=decay, steps=steps)  # their ranges
     count, question = whole("steps", steps, 1), f"Correlate the noise at ({epsilon:g}, {delta:g})?"
     tried = finite_array("correlations", correlations, ndim=1).tolist()
@@ -137,33 +131,35 @@ def correlate_noise(
     for bracket in known.values():
         for end in bracket:
             positive("multipliers", float(end))
-    if sampling == "shuffled" and q * count <= 1 + 1e-9:
-        return _one_epoch(question, epsilon, delta, count, decay, tried)
-    if sampling != "poisson":
+    once = sampling == "shuffled" and q * count <= 1 + 1e-9
+    if sampling != "poisson" and not once:
         return _no_theorem(question, sampling, tried)
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     run: dict[str, Any] = {"sampling_probability": q, "steps": count}
-    try:
-        plain = Poisson(**run).noise_for(**budget)
+    if once:  # at any place: the longest column has to be hidden
+        plain = float(gaussian_noise_multiplier(**budget))
         for lam in tried:
-            known[lam] = known.get(lam) or CorrelatedPoisson(
-                correlation=lam, blocks=blocks, **run
-            ).noise_for(**budget)
-    except (ArithmeticError, ValueError) as error:
-        return Refusal(
-            question,
-            f"the accountants give no number here: {error}",
-            "keep independent noise and an accountant that is valid and looser",
-            {},
-            _EVIDENCE,
-            _CHAPTERS,
-        )
-    flat = plain * sqrt(count)
-    numbers = {
-        "independent multiplier": plain,
-        "floor of the sum, any correlation": float(cumulative_noise_lower_bound(**budget, **run))
-        / flat,
-    }
+            longest = worst_sensitivity(correlation=lam, steps=count, participations=1)
+            known[lam] = Bracket(longest * plain, longest * plain)
+        numbers = {"independent multiplier": plain}
+    else:
+        try:
+            plain = Poisson(**run).noise_for(**budget)
+            for lam in tried:
+                known[lam] = known.get(lam) or CorrelatedPoisson(
+                    correlation=lam, blocks=blocks, **run
+                ).noise_for(**budget)
+        except (ArithmeticError, ValueError) as error:
+            return Refusal(
+                question,
+                f"the accountants give no number here: {error}",
+                "keep independent noise and an accountant that is valid and looser",
+                {},
+                _EVIDENCE,
+                _CHAPTERS,
+            )
+        floor = float(cumulative_noise_lower_bound(**budget, **run)) / (plain * sqrt(count))
+        numbers = {"independent multiplier": plain, "floor of the sum, any correlation": floor}
     base = plain * end_noise_std(correlation=0.0, decay=decay, steps=count)
     ratios = {}
     for lam in tried:
@@ -195,41 +191,15 @@ def correlate_noise(
         f"{head} of independent noise at the end (step times curvature {decay:g}), with a "
         f"multiplier of {numbers[f'multiplier at {best:g}']:.4g} in place of {plain:.4g}.",
         value,
-        f"Poisson sampling, q = {q:g}, {count} releases, all public; one "
-        "record's contributions zeroed out or put back; certified block accountant; noise at the "
-        "end of a direction of constant curvature; lambda among those tried. In the book's "
-        "trainings on real data no gain in accuracy was significant",
-        numbers,
-        _EVIDENCE,
-        _CHAPTERS,
-    )
-
-
-def _one_epoch(
-    question: str, epsilon: float, delta: float, steps: int, decay: float, tried: Sequence[float]
-) -> Answer:
-    """Answer for records that take part once, at any place: the longest column has to be hidden."""
-    plain = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
-    numbers = {"independent multiplier": plain}
-    base = end_noise_std(correlation=0.0, decay=decay, steps=steps)
-    ratios = {}
-    for lam in tried:
-        longest = worst_sensitivity(correlation=lam, steps=steps, separation=steps)
-        ratios[lam] = longest * end_noise_std(correlation=lam, decay=decay, steps=steps) / base
-        numbers[f"multiplier at {lam:g}"] = longest * plain
-        numbers[f"noise at the end, {lam:g}"] = ratios[lam]
-    best = min(tried, key=ratios.__getitem__)
-    value = ratios[best]
-    head = "Yes" if value <= _MARGIN else "Do not"
-    return Answer(
-        question,
-        f"{head}: the best, lambda = {best:g}, leaves {value:.4g} times the noise of independent "
-        f"noise at the end (step times curvature {decay:g}), with a multiplier of "
-        f"{numbers[f'multiplier at {best:g}']:.4g} in place of {plain:.4g}.",
-        value,
-        f"one epoch in any order, {steps} releases, all public, no amplification on either side; "
-        "one record's contributions zeroed out or put back, all others unchanged; noise at the end "
-        "of a direction of constant curvature; lambda among those tried",
+        (
+            f"one epoch in any order, {count} releases, all public, no amplification on either "
+            "side; one record's contributions zeroed out or put back, all others unchanged; "
+            if once
+            else f"Poisson sampling, q = {q:g}, {count} releases, all public; one record's "
+            "contributions zeroed out or put back; certified block accountant; "
+        )
+        + "noise at the end of a direction of constant curvature; lambda among those tried. In the "
+        "book's trainings on real data no gain in accuracy was significant",
         numbers,
         _EVIDENCE,
         _CHAPTERS,

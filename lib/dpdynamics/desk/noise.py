@@ -48,11 +48,6 @@ def required_noise(
         The value is the noise multiplier: standard deviation of the noise on the clipped sum over
         the clip norm. Exact for Poisson sampling, otherwise enough, and no more is known.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     >>> reply = required_noise(

@@ -4,7 +4,7 @@ from math import sqrt
 from typing import Any
 
 from ..accounting import gaussian_noise_multiplier
-from ..arguments import fraction, nonnegative, one_of, positive, whole
+from ..arguments import fraction, nonnegative, one_of, positive, whole, within
 from ..dynamics import clipping_factors, tune_one_pass
 from ..dynamics.tuning import Tuning
 from ..problems import InverseTimeDecay
@@ -49,11 +49,6 @@ def plan_one_pass(
         expect, that of least squares without privacy, and what it would cost to hardly clip
         (c at three label standard deviations, step tuned again).
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     >>> reply = plan_one_pass(
@@ -65,9 +60,8 @@ def plan_one_pass(
     """
     n, d = whole("samples", samples, 2), whole("dimension", dimension, 1)
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
-    zeta, start = positive("label_std", label_std), positive("initial_risk", initial_risk)
-    if not 1e-50 <= zeta <= 1e50:  # it is squared
-        raise ValueError(f"label_std must lie in [1e-50, 1e50], got {label_std}")
+    zeta = within("label_std", label_std, 1e-50, 1e50)  # it is squared
+    start = positive("initial_risk", initial_risk)
     one_of("features", features, ("gaussian", "other"))
     if exponent is not None:
         nonnegative("exponent", exponent)

@@ -60,11 +60,6 @@ def choose_optimiser(
     Answer or Refusal
         The value is the plateau of the rival over that of DP-SGD.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     >>> settings = {

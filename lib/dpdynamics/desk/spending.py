@@ -1,6 +1,7 @@
 """What epsilon a recipe really buys."""
 
-from ..accounting import Bracket, Run, gaussian_epsilon
+from ..accounting import Bracket, gaussian_epsilon
+from ..accounting.runs import Run
 from ..arguments import fraction, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal
 from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
@@ -42,11 +43,6 @@ def spent_epsilon(
         The value is an epsilon that is guaranteed. It is exact for Poisson sampling; for other
         batches "at least" and "at most" among the numbers enclose the truth. Where they are more
         than a factor four apart nothing useful is known, and the recipe is refused, with both.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.accounting import DiagonalPlusLowRank, renyi_divergence_gaussian
+from dpdynamics.accounting import renyi_divergence_gaussian
+from dpdynamics.accounting.covariances import DiagonalPlusLowRank
 from dpdynamics.arguments import (
     Array,
     finite_array,

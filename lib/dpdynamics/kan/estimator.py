@@ -17,7 +17,6 @@ from ..accounting import (
     gaussian_noise_multiplier,
     worst_sensitivity,
 )
-from ..accounting.correlated_matrices import independent_noise_multiplier
 from ..arguments import Array, finite_array, fraction, number, one_of, positive, whole
 from .network import TwoLayerKAN
 from .training import SAMPLINGS, Training
@@ -94,7 +93,7 @@ def certified_noise(
         return Guarantee(noise, "Gaussian mechanism, exact", zeroed)
     budget, q = {"epsilon": epsilon, "delta": delta}, size / samples
     if sampling == "fixed":
-        kept = float(independent_noise_multiplier(noise_multiplier=1.0, correlation=correlation))
+        kept = 1 - correlation  # independent noise of this multiplier is no more private
         run = FixedSize(batch_size=size, samples=samples, steps=steps)
         accountant = "exact step without replacement, Renyi composition"
         return Guarantee(

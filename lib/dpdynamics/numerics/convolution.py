@@ -31,7 +31,7 @@ _LARGEST = 1 << 22
 
 
 class OneStep(Protocol):
-    """What a mechanism must offer; see `SubsampledStep`."""
+    """What a mechanism must offer; see `Gaussian`."""
 
     @property
     def base(self) -> float: ...
@@ -45,15 +45,7 @@ def hockey_stick_convolution(
 ) -> Inversion:
     """Compute delta at `epsilon` after `steps` steps, where it is at least `smallest`.
 
-    Returns
-    -------
-    Inversion
-        Value in [0, 1] and absolute error.
-
-    Raises
-    ------
-    InversionError
-        If `rtol` is not reached with the largest mesh.
+    Raises InversionError if `rtol` is not reached with the largest mesh.
     """
     log_delta, _, error = _profile(step, steps, epsilon, smallest, rtol)
     value = min(float(np.exp(log_delta)), 1.0)

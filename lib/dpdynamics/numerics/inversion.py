@@ -78,35 +78,19 @@ class Saddle(NamedTuple):
 
 
 def hockey_stick_inversion(
-    cumulants: Cumulants, epsilon: float, *, rtol: float = 1e-8
+    cumulants: Cumulants, epsilon: float, *, rtol: float = 1e-8, tail: float = 1e-13
 ) -> Inversion:
     r"""Compute delta at `epsilon` on a straight line, for an M that is finite everywhere.
 
-    Parameters
-    ----------
-    cumulants : callable
-        `cumulants(first, second, fineness)` is ln M(first[:, None] + second), (m, n) from complex
-        (m,) and (n,). Between two calls the line and the fineness are refined.
-    epsilon : float
-        Any real number below the supremum of L.
-    rtol : float
-        Relative accuracy in (0, 1).
-
-    Returns
-    -------
-    Inversion
-        Value in [0, 1] and absolute error.
-
-    Raises
-    ------
-    InversionError
-        If `rtol` is not reached: M decays too slowly along the line.
+    `epsilon` is below the supremum of L; `rtol` is the relative accuracy, and `tail` what may be
+    left of the integrand beyond the line, relative to its peak. Raises InversionError if `rtol` is
+    not reached: M decays too slowly along the line.
     """
     saddle = saddle_at_epsilon(cumulants, epsilon)
     if saddle.log_mgf - saddle.center * epsilon < _UNDERFLOW:
         return Inversion(0.0, 0.0)
     log_delta, error = _refined(
-        cumulants, saddle, epsilon, lambda line: line.log_delta(epsilon)[0], rtol
+        cumulants, saddle, epsilon, lambda line: line.log_delta(epsilon)[0], rtol, tail
     )
     value = min(float(np.exp(log_delta)), 1.0)
     return Inversion(value, value * error)
@@ -143,27 +127,8 @@ def hockey_stick_bent(
     r"""Compute delta at `epsilon` on a hyperbola, for ln M in closed form.
 
     The arms point up, or 30 degrees to the left or right of it, whichever ends soonest.
-
-    Parameters
-    ----------
-    cumulants : callable
-        ln M(z) for complex (n,), continued off its singularities, which lie on the real axis.
-    epsilon : float
-        Any real number below the supremum of L.
-    limit : float
-        M is finite for 0 < z < `limit`.
-    rtol : float
-        Relative accuracy in (0, 1).
-
-    Returns
-    -------
-    Inversion
-        Value in [0, 1] and absolute error.
-
-    Raises
-    ------
-    InversionError
-        If `rtol` is not reached.
+    `cumulants` is ln M(z) for complex (n,), continued off its singularities on the real axis, and
+    finite for 0 < z < `limit`. Raises InversionError if `rtol` is not reached.
     """
 
     def on_axis(first: Complex, second: Complex, fineness: float) -> Complex:
@@ -263,11 +228,12 @@ def _refined(
     epsilon: float,
     read: Callable[["_Line"], float],
     tolerance: float,
+    tail: float = 1e-13,
 ) -> tuple[float, float]:
     """Refine the line and the quadrature of M together until two values agree."""
     previous, error = np.inf, np.inf
     for fineness in (1.0, 1.25, 1.6, 2.0, 3.0):
-        line = _Line(cumulants, saddle, epsilon, fineness)
+        line = _Line(cumulants, saddle, epsilon, fineness, tail)
         value = read(line)
         error = abs(value - previous) + line.log_delta(epsilon)[2] * line.rounding
         if error <= tolerance:
@@ -280,7 +246,12 @@ class _Line:
     """The transform on a vertical line, sampled as finely as the profile near epsilon needs."""
 
     def __init__(
-        self, cumulants: Cumulants, saddle: Saddle, epsilon: float, fineness: float
+        self,
+        cumulants: Cumulants,
+        saddle: Saddle,
+        epsilon: float,
+        fineness: float,
+        tail: float = 1e-13,
     ) -> None:
         self.center = saddle.center
         self.period = fineness * _period(cumulants, saddle, epsilon)
@@ -302,7 +273,7 @@ class _Line:
             weights[0] /= 2
             self.weights = weights * self.step / pi
             sizes = np.abs(self.weights)
-            if sizes[-1 - len(sizes) // 8 :].max() * len(sizes) < 1e-13 * sizes.max():
+            if sizes[-1 - len(sizes) // 8 :].max() * len(sizes) < tail * sizes.max():
                 return
             reach *= 1.6
 

@@ -12,12 +12,8 @@ from ..arguments import Array
 def monotone_root(f: Callable[..., Array], low: Array, high: Array, *args: Array) -> Array:
     """Return the root of the monotone f(x, *args), elementwise and to the rounding of f.
 
-    `low` and `high` are a first guess of a bracket, which is widened until it holds the root.
-
-    Raises
-    ------
-    ArithmeticError
-        If no root is found.
+    `low` and `high` are a first guess of a bracket, which is widened until it holds the root. An
+    ArithmeticError says that none was found.
     """
     low, high, *rest = (np.array(a) for a in np.broadcast_arrays(low, high, *args))
     if low.size == 0:
@@ -35,23 +31,9 @@ def certified_root(
 ) -> float:
     """Return a place next to the root of a decreasing f where its sign is the safe one.
 
-    Parameters
-    ----------
-    f : callable
-        Not increasing, up to its rounding; finite.
-    start : float
-        Where the search for the root begins.
-    side : {1, -1}
-        1 to end where f <= 0, -1 to end where f > 0.
-    tolerance : float
-        How far from the root the result may lie, or a few times farther where f is rounded.
-    reach : float
-        How far from `start` the root is searched.
-
-    Raises
-    ------
-    ArithmeticError
-        If there is no root within reach.
+    That is f <= 0 for side 1 and f > 0 for side -1. f does not increase, up to its rounding. The
+    result lies within `tolerance` of the root, or a few times farther where f is rounded; the root
+    is searched within `reach` of `start`, and an ArithmeticError says that there is none.
     """
     f = cache(f)
     way = 1 if f(start) > 0 else -1

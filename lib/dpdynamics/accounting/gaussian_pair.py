@@ -1,4 +1,4 @@
-r"""One step of the Poisson-subsampled Gaussian mechanism.
+r"""The Gaussian mechanism on all records or on a Poisson sample, as a pair.
 
 With noise of standard deviation :math:`\sigma` per unit of l2 sensitivity and sampling probability
 q, in units of the noise, the worst pairs are
@@ -22,11 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from ..arguments import Array
+from ..arguments import Array, finite_array, orders_array, plain
 from ..numerics.inversion import Complex, Cumulants, InversionError
 from .gaussian import gaussian_delta, normal_mass
+from .pairs import NoisySum
+from .subsampled_rdp import renyi_divergences
 
 _NEAR = 64
 _NODES, _WEIGHTS = leggauss(64)
@@ -34,18 +37,60 @@ _WORK = 3e8  # products in one evaluation of the transform
 
 
 @dataclass(frozen=True)
-class SubsampledStep:
-    """The pair of laws; `relation` is one of remove, add, replace, and `probability` < 1."""
+class Gaussian(NoisySum):
+    r"""Gaussian noise, of standard deviation `noise_multiplier` times the l2 sensitivity.
 
-    noise_multiplier: float
-    probability: float
-    relation: str
+    Parameters
+    ----------
+    noise_multiplier : float
+        :math:`\sigma`, positive.
+    sampling_probability : float
+        q in (0, 1].
+    relation : {"remove", "add", "replace"}
+
+    Examples
+    --------
+    >>> round(Gaussian(1.0, 0.1).delta(0.5), 6)
+    0.002033
+    """
+
+    @property
+    def mu(self) -> float:
+        """How far apart the laws are in units of the noise, if the record takes part."""
+        return (2 if self.relation == "replace" else 1) / self.noise_multiplier
 
     @property
     def base(self) -> float:
         """The loss of a step that the record has no part in, up to a small rest."""
-        idle = float(np.log1p(-self.probability))
+        with np.errstate(divide="ignore"):
+            idle = float(np.log1p(-self.sampling_probability))
         return {"remove": idle, "add": -idle, "replace": 0.0}[self.relation]
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return (
+            self.base if self.relation == "remove" else -np.inf,
+            self.base if self.relation == "add" else np.inf,
+        )
+
+    def renyi(self, orders: ArrayLike) -> float | Array:
+        r"""Compute the Renyi divergence of P from Q at orders :math:`\alpha>1`.
+
+        The relative error is below 1e-10, most often 1e-13 (values above 1e-290). With sampling,
+        the noise multiplier is at least 0.01, orders are at most a million times it, and the
+        relation is not "replace"; else a ValueError is raised.
+        """
+        sigma, alphas = self.noise_multiplier, orders_array("orders", orders)
+        if self.sampling_probability == 1:
+            return plain(alphas * self.mu**2 / 2)
+        if self.relation == "replace":
+            raise ValueError("relation must not be replace with sampling: no divergence is known")
+        if sigma < 0.01:
+            raise ValueError(f"noise_multiplier must be at least 0.01, got {sigma}")
+        if alphas.size and alphas.max() > 1e6 * sigma:
+            raise ValueError("orders must not exceed a million times noise_multiplier")
+        added = self.relation == "add"
+        return plain(renyi_divergences(alphas, sigma, self.sampling_probability, added))
 
     def cumulants(self, steps: int, smallest: float) -> Cumulants:
         """Return ln M of `steps` steps in the form that the inversion takes.
@@ -53,6 +98,12 @@ class SubsampledStep:
         Outcomes that P sees with probability 1e-10 `smallest` at most are left out: without them
         delta falls by no more, and a far hump of the integrand is not mistaken for its peak.
         """
+        if self.sampling_probability == 1:
+            return self._full(steps)
+        if self.noise_multiplier < 1e-4:
+            raise InversionError(
+                "the losses range too far for a mesh: noise_multiplier is below 1e-4"
+            )
         reach = _reach(steps, smallest)
 
         def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
@@ -76,6 +127,13 @@ class SubsampledStep:
 
         return log_mgf
 
+    def _full(self, steps: int) -> Cumulants:
+        def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
+            z = first[:, None] + second
+            return np.asarray(steps * self.mu**2 / 2 * z * (1 + z))
+
+        return log_mgf
+
     def support(self, steps: int, smallest: float) -> tuple[float, float]:
         """Return the range of the losses that `cumulants` keeps."""
         reach = _reach(steps, smallest)
@@ -83,13 +141,15 @@ class SubsampledStep:
         low, high = sorted((log_a - log_b).tolist())
         return low, high
 
-    def delta(self, epsilon: Array) -> Array:
-        """Return the profile of one step in closed form."""
-        q, mu = self.probability, 1 / self.noise_multiplier
+    def delta(self, epsilon: ArrayLike) -> float | Array:
+        epsilon = finite_array("epsilon", epsilon)
+        q, mu = self.sampling_probability, 1 / self.noise_multiplier
+        if q == 1:
+            return gaussian_delta(mu=self.mu, epsilon=epsilon)
         if self.relation == "replace":
             u = self._edges(epsilon)
             mixed = q * (ndtr(mu - u) - np.exp(epsilon) * ndtr(-mu - u))
-            return np.asarray(mixed - (1 - q) * np.expm1(epsilon) * ndtr(-u))
+            return plain(mixed - (1 - q) * np.expm1(epsilon) * ndtr(-u))
         # Both are the Gaussian profile at an amplified epsilon, as long as the losses reach it.
         if self.relation == "remove":
             reached, other = epsilon > self.base, -np.expm1(epsilon)
@@ -101,7 +161,7 @@ class SubsampledStep:
             inner = np.where(reached, epsilon, 0.0)
             factor = -np.expm1(inner - self.base)
             amplified = inner + np.log(q) - np.log(factor)
-        return np.where(reached, factor * gaussian_delta(mu=mu, epsilon=amplified), other)
+        return plain(np.where(reached, factor * gaussian_delta(mu=mu, epsilon=amplified), other))
 
     def masses(self, mesh: float, lowest: int, highest: int) -> tuple[int, Array]:
         """Put the law of the loss on the points base + j mesh, j = `lowest`...`highest`.
@@ -119,7 +179,7 @@ class SubsampledStep:
             raise InversionError("the losses range too far for a mesh")
         j = np.arange(lowest, highest + 1.0)
         u = self._edges(self.base + mesh * j, mesh * np.abs(j))
-        mu, q = 1 / self.noise_multiplier, self.probability
+        mu, q = 1 / self.noise_multiplier, self.sampling_probability
         idle, shifted = _normal_masses(u), _normal_masses(u - mu)
         up = (1 - q) * idle + q * shifted
         down = (1 - q) * idle + q * _normal_masses(u + mu)
@@ -149,7 +209,7 @@ class SubsampledStep:
 
     def _edges(self, loss: Array, distance: Array | None = None) -> Array:
         """Return the u at which the loss is as given, `distance` from the base."""
-        s, q = self.noise_multiplier, self.probability
+        s, q = self.noise_multiplier, self.sampling_probability
         log_odds = np.log1p(-q) - np.log(q)
         with np.errstate(divide="ignore", over="ignore"):
             if self.relation == "replace":
@@ -167,7 +227,7 @@ class SubsampledStep:
         return self._log_w(u), self._log_w(-u)
 
     def _log_w(self, u: Array) -> Array:
-        s, q = self.noise_multiplier, self.probability
+        s, q = self.noise_multiplier, self.sampling_probability
         return np.asarray(np.logaddexp(np.log1p(-q), np.log(q) + (u - 1 / (2 * s)) / s))
 
     def _grid(self, low: float, high: float, height: float, fineness: float, reach: float) -> Array:
