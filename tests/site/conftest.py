@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 from paper.typeset import CHROMIUM, OFFLINE, chromium
 
 ROOT = Path(__file__).parents[2]
+WAIT = 300_000  # milliseconds; other processes may have the machine
 SITE = Path(os.environ.get("SITE", ROOT / "_build" / "html")).resolve()
 
 
@@ -29,12 +30,9 @@ def pages() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes ``page_name`` once for every page; without a site, once, to skip.
-
-    The tests of a file that ask about one page follow one another: ``shared_page`` loads it once.
-    """
+    """Run a test that takes ``page_name`` once for every page; without a site, once, to skip."""
     if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", pages() or ["(no site)"], scope="module")
+        metafunc.parametrize("page_name", pages() or ["(no site)"])
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +49,17 @@ def soup(site: Path) -> Callable[[str], BeautifulSoup]:
     return functools.cache(
         lambda name: BeautifulSoup((site / name).read_text("utf-8"), "html.parser")
     )
+
+
+@pytest.fixture(scope="session")
+def anchors(soup: Callable[[str], BeautifulSoup]) -> Callable[[str], set[str]]:
+    """Function that gives the places in a page that a link can lead to."""
+
+    def found(name: str) -> set[str]:
+        named = soup(name).find_all("a", attrs={"name": True})
+        return {tag["id"] for tag in soup(name).find_all(id=True)} | {tag["name"] for tag in named}
+
+    return functools.cache(found)
 
 
 @pytest.fixture(scope="session")
@@ -117,6 +126,7 @@ def opener(browser):
     def open_page(address: str, **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
+        context.set_default_timeout(WAIT)
         page = context.new_page()
         page.complaints = []
 

@@ -73,7 +73,7 @@ def write_book(folder, *sources):
         cells=cells + [nbformat.v4.new_code_cell(s) for s in sources]
     )
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-    NotebookClient(notebook, timeout=120).execute()
+    NotebookClient(notebook, timeout=600).execute()
     nbformat.write(notebook, folder / "book" / "chapter.ipynb")
     return build(folder)
 
