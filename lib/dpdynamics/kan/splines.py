@@ -5,6 +5,7 @@ in :math:`v = (x - \text{left end})/h\in[0, 1]`. With the extended uniform knots
 translates of one; clamped knots repeat the ends of the interval. Either way the splines sum to one.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
+from scipy.interpolate import BSpline
 
 from ..arguments import Array, finite_array, last_axis, whole
-
-_FALLING = np.array([[1, 1, 1, 1], [0, 1, 2, 3], [0, 0, 2, 6], [0, 0, 0, 6]], dtype=np.float64)
 
 
 class SplineBounds(NamedTuple):
@@ -101,23 +101,16 @@ class CubicSplines:
         return np.clip(steps, 0, self.cells) if self.clamped else steps
 
     @cached_property
+    def _curves(self) -> BSpline:
+        return BSpline(self._steps(), np.eye(self.size), 3)
+
+    @cached_property
     def tables(self) -> Array:
         """Coefficients (cells, 4 powers of v, 4 splines); spline s of cell c is number c + s."""
-        t, cells = self._steps(), np.arange(self.cells)
-        pieces = np.ones((self.cells, 1, 1))
-        for degree in (1, 2, 3):  # Cox and de Boor, on polynomials
-            higher = np.zeros((self.cells, degree + 1, degree + 1))
-            for s in range(degree):
-                first = cells + 4 - degree + s
-                span = (t[first + degree] - t[first])[:, None]
-                rising = (cells[:, None] - t[first][:, None]) / span * pieces[:, :, s]
-                linear = pieces[:, :, s] / span
-                higher[:, :-1, s + 1] += rising
-                higher[:, 1:, s + 1] += linear
-                higher[:, :-1, s] += pieces[:, :, s] - rising
-                higher[:, 1:, s] -= linear
-            pieces = higher
-        return pieces
+        cells = np.arange(self.cells)  # a power's coefficient is a derivative at the left end
+        powers = [self._curves(cells, q) / math.factorial(q) for q in range(4)]
+        live = cells[:, None] + np.arange(4)
+        return np.stack([np.take_along_axis(power, live, axis=1) for power in powers], axis=1)
 
     def __call__(self, points: ArrayLike, derivative: int = 0) -> Array:
         """Evaluate the splines or one of their derivatives.
@@ -139,16 +132,8 @@ class CubicSplines:
         order = whole("derivative", derivative, minimum=0)
         if order > 3:
             raise ValueError(f"derivative must be at most 3, got {order}")
-        place = (x + 1) / self.spacing
-        cell = np.minimum(place.astype(np.intp), self.cells - 1)
-        powers = np.zeros((*x.shape, 4))
-        v = np.vander((place - cell).ravel(), 4 - order, increasing=True)
-        powers[..., order:] = v.reshape(*x.shape, 4 - order)
-        powers *= _FALLING[order] / self.spacing**order
-        live = np.einsum("...q,...qs->...s", powers, self.tables[cell])
-        values = np.zeros((*x.shape, self.size))
-        np.put_along_axis(values, cell[..., None] + np.arange(4), live, axis=-1)
-        return values
+        place = np.minimum((x + 1) / self.spacing, self.cells)
+        return np.asarray(self._curves(place, order) / self.spacing**order)
 
     def compiled(self, coefficients: ArrayLike) -> Array:
         r"""Write :math:`\sum_kc_kb_k`, coefficients (..., p), as a piecewise cubic.
