@@ -15,7 +15,7 @@ from coursework.sources import names
 from nb.layout import ROOT
 
 INVENTORY = load(ROOT)
-CHAPTERS = {key: c for key, c in INVENTORY.chapters.items() if c.notebook}
+CHAPTERS = {k: c for k, c in INVENTORY.chapters.items() if c.notebook and not c.appendix}
 PLANS = plans(ROOT)
 
 

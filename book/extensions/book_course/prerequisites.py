@@ -18,15 +18,17 @@ MARGIN = 4.0
 
 
 def uses(inventory: Inventory) -> list[tuple[str, str]]:
-    """Pairs of chapters of which the second uses claims of the first, without repetition."""
-    owner = {claim: chapter.key for claim, chapter in inventory.owner.items()}
-    pairs = ((owner[used], owner[c.id]) for c in inventory.claims.values() for used in c.uses)
+    """Pairs of chapters of which the second uses claims of the first; no appendix, each once."""
+    owner = {k: chapter.key for k, chapter in inventory.owner.items() if not chapter.appendix}
+    claims = [claim for claim in inventory.claims.values() if claim.id in owner]
+    pairs = ((owner[used], owner[c.id]) for c in claims for used in c.uses if used in owner)
     return list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
 
 
 def order(inventory: Inventory) -> dict[str, int]:
     """Place in the book of every chapter that decides claims."""
-    return {k: n for n, (k, chapter) in enumerate(inventory.chapters.items()) if chapter.owns}
+    chapters = enumerate(inventory.chapters.items())
+    return {k: n for n, (k, chapter) in chapters if chapter.owns and not chapter.appendix}
 
 
 def earlier(inventory: Inventory) -> nx.DiGraph:

@@ -110,7 +110,7 @@ class Paper:
 @dataclass(frozen=True)
 class Chapter:
     """One chapter. ``notebook`` is a path from the root of the book; a chapter that is generated
-    has a ``page`` instead, a planned one neither.
+    has a ``page`` instead, a planned one neither. An ``appendix`` is outside the course.
 
     ``open`` are the claims that a written chapter owns and does not decide yet.
     """
@@ -122,6 +122,7 @@ class Chapter:
     owns: tuple[str, ...]
     open: tuple[str, ...] = ()
     page: str | None = None
+    appendix: bool = False
 
     @property
     def docname(self) -> str | None:
@@ -223,6 +224,7 @@ def load(root: Path) -> Inventory:
             entry["key"]: Chapter(
                 *(entry["key"], entry["title"], part["key"], entry.get("notebook")),
                 *(tuple(entry["owns"]), tuple(entry.get("open", ())), entry.get("page")),
+                entry.get("appendix", False),
             )
             for part in chapters["parts"]
             for entry in part["chapters"]
