@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import logsumexp, ndtr
+from scipy.special import gammaln, logsumexp, ndtr
 from scipy.stats import multivariate_normal, norm
 
 from accounting.asking import ask
@@ -510,9 +510,15 @@ def test_the_square_root_grows_as_its_theorem_says():
     """Henzinger, Upadhyay and Upadhyay: (ln T)/pi + O(1), and no factorisation does better by
     more than a constant."""
     sizes = np.array([64, 256, 1024])
+    k = np.arange(2 * sizes[-1])
+    coefficients = np.exp(gammaln(2 * k + 1) - 2 * gammaln(k + 1) - k * np.log(4))
+    rows = np.cumsum(coefficients**2)  # of both factors: squared norms of the rows, of a column
     errors = np.array([prefix_error(square_root_strategy(steps=n), n) for n in sizes])
-    slopes = np.diff(errors) / np.diff(np.log(sizes))
-    assert slopes == pytest.approx(1 / np.pi, rel=6e-3)
+    exact = [np.sqrt(rows[n - 1] * rows[:n].mean()) for n in sizes]
+    np.testing.assert_allclose(errors, exact, rtol=1e-10)
+    # The squares are 1/(pi k) - 1/(4 pi k^2) + O(k^-3); their sum from n to 2n - 1:
+    growth = rows[2 * sizes - 1] - rows[sizes - 1]
+    assert np.all(np.abs(growth - (np.log(2) + 1 / (8 * sizes)) / np.pi) < sizes**-2.0)
     least = [np.linalg.norm(np.tril(np.ones((n, n))), "nuc") / n for n in sizes]
     assert np.all(errors > least) and np.all(errors < np.array(least) + 0.6)
 

@@ -21,7 +21,7 @@ FOLDER = "errata"
 ARCHIVE = "errata-scripts.zip"
 # A folder that a notebook reads from, or a file in it.
 FILES = re.compile(r"['\"](notebooks(?:/[\w-]+)+?)(?:/[\w-]+\.\w+)?/?['\"]")
-NEEDED = "ipywidgets joblib matplotlib mpmath pandas scipy tqdm"  # by the package
+NEEDED = "ipywidgets joblib matplotlib mpmath pandas scikit-learn scipy tqdm"  # by the package
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
 
 

@@ -18,7 +18,6 @@ from math import exp
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.signal import lfilter
-from scipy.special import log_ndtr
 
 from ..arguments import Array, finite_array, fraction, whole
 
@@ -116,17 +115,3 @@ def _window(levels: Array, masses: Array, times: int, delta: float) -> tuple[flo
     below = -(times * log_mgf(-_TILTS) - np.log(1e-6) - np.log(delta)) / _TILTS
     low = max(float(below.max()), times * float(levels[0]))
     return low, max(min(float(above.min()), times * float(levels[-1])), low)
-
-
-def mixture_masses(noise: float, share: float, place: float, cells: int) -> Array:
-    """Return (1 - share) N(0, noise^2) + share N(place, noise^2), place <= 2, on cells."""
-    x = np.linspace(-12 * noise, 2 + 12 * noise, cells)
-    away = cell_masses(log_ndtr((x - place) / noise))
-    return (1 - share) * cell_masses(log_ndtr(x / noise)) + share * away
-
-
-def cell_masses(log_below: Array) -> Array:
-    """Return the chances of the cells between points, from ln P(X <= x), without cancellation."""
-    below = np.concatenate([[0.0], np.exp(log_below), [1.0]])
-    above = np.concatenate([[1.0], -np.expm1(log_below), [0.0]])
-    return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))

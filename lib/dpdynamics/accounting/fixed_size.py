@@ -48,9 +48,10 @@ from ..arguments import (
     positive,
     whole,
 )
-from .composition_below import composed_epsilon_lower, mixture_masses
+from ..numerics.normal_masses import log_normal_mass, mixture_masses
+from .composition_below import composed_epsilon_lower
 from .conversions import rdp_to_delta, rdp_to_epsilon
-from .gaussian import gaussian_delta, gaussian_epsilon, log_normal_mass
+from .gaussian import gaussian_delta, gaussian_epsilon
 from .gaussian_pair import Gaussian
 from .poisson import Poisson
 from .quadrature import renyi_divergence_quadrature

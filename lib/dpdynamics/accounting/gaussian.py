@@ -18,7 +18,7 @@ The differences cancel when mu is small against 1 + u; the integral of a positiv
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
-from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri
+from scipy.special import erfcx, erfinv, log_ndtr, ndtri
 
 from ..arguments import (
     Array,
@@ -137,20 +137,6 @@ def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float 
     low = np.log(np.maximum(first, np.sqrt(8) * erfinv(delta_))) - 1e-3
     log_mu = monotone_root(_log_excess, low, low + 1, epsilon_, np.log(delta_))
     return plain(np.exp(-log_mu))
-
-
-def normal_mass(low: Array, high: Array) -> Array:
-    """Standard normal mass between two points, without cancellation in a tail."""
-    return np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-
-
-def log_normal_mass(edges: Array) -> Array:
-    """Logarithm of the standard normal mass between neighbours of an increasing vector."""
-    low, high = edges[:-1], edges[1:]
-    right = low > 0  # taken as its mirror image, in the tail where logarithms keep their digits
-    below, above = log_ndtr(np.where(right, -high, low)), log_ndtr(np.where(right, -low, high))
-    with np.errstate(divide="ignore"):
-        return np.asarray(above + np.log(-np.expm1(below - above)))
 
 
 def _log_excess_at(w: Array, mu: Array, log_delta: Array) -> Array:

@@ -27,7 +27,8 @@ from scipy.special import ndtr, ndtri
 
 from ..arguments import Array, finite_array, orders_array, plain
 from ..numerics.inversion import Complex, Cumulants, InversionError
-from .gaussian import gaussian_delta, normal_mass
+from ..numerics.normal_masses import normal_masses
+from .gaussian import gaussian_delta
 from .pairs import NoisySum
 from .subsampled_rdp import renyi_divergences
 
@@ -180,9 +181,9 @@ class Gaussian(NoisySum):
         j = np.arange(lowest, highest + 1.0)
         u = self._edges(self.base + mesh * j, mesh * np.abs(j))
         mu, q = 1 / self.noise_multiplier, self.sampling_probability
-        idle, shifted = _normal_masses(u), _normal_masses(u - mu)
+        idle, shifted = normal_masses(u), normal_masses(u - mu)
         up = (1 - q) * idle + q * shifted
-        down = (1 - q) * idle + q * _normal_masses(u + mu)
+        down = (1 - q) * idle + q * normal_masses(u + mu)
         p, other = {"remove": (up, idle), "add": (idle, up), "replace": (up, down)}[self.relation]
         right = (p - other * np.exp(self.base + mesh * j[:-1])) / -np.expm1(-mesh)
         spread = p / 6
@@ -256,8 +257,3 @@ class Gaussian(NoisySum):
 
 def _reach(steps: int, smallest: float) -> float:
     return -float(ndtri(1e-10 * smallest / steps / 2))
-
-
-def _normal_masses(u: Array) -> Array:
-    """Return the standard normal mass between neighbours."""
-    return normal_mass(np.minimum(u[:-1], u[1:]), np.maximum(u[:-1], u[1:]))

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from ..arguments import Array, elementwise, finite_array, plain, positive, vector
-from .gaussian import normal_mass
+from ..numerics.normal_masses import normal_mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,7 @@ class NormalMixture:
         scale = np.log(self.weights) - np.log(self.std * np.sqrt(2 * np.pi))
         for part in np.array_split(points.ravel(), 1 + points.size * self.means.size // 2**20):
             terms = scale - (np.subtract.outer(part, self.means) / self.std) ** 2 / 2
-            largest = terms.max(axis=1, initial=-np.inf)
-            logs.append(largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1)))
+            logs.append(logsumexp(terms, axis=1))
         return np.asarray(np.concatenate(logs).reshape(points.shape))
 
     def probability(self, low: float, high: float) -> float:

@@ -25,7 +25,8 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from ..arguments import Array, whole
-from .composition_below import cell_masses, composed_epsilon_lower, mixture_masses
+from ..numerics.normal_masses import cell_masses, mixture_masses
+from .composition_below import composed_epsilon_lower
 from .gaussian import gaussian_epsilon
 from .runs import BoundedRun, zero_out_or_replace
 
