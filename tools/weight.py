@@ -1,4 +1,4 @@
-"""The weight of the repository: lines and code by part, and who uses which public name.
+"""The weight of the repository: code by part, names and who uses them, what tests cost.
 
 python tools/weight.py            the table
 python tools/weight.py --names    and every public name with the number of chapters that use it
@@ -89,6 +89,9 @@ def main() -> None:
     shares = Counter(min(count, 3) for count in used.values())
     print("\npublic names used by no chapter, one, two, three or more: ", end="")
     print(", ".join(str(shares[count]) for count in range(4)))
+    taken = ROOT / "_build" / "test-seconds"
+    minutes = f"{float(taken.read_text()) / 60:.0f}" if taken.is_file() else "not measured"
+    print(f"core-minutes of the last make test: {minutes}")
     if arguments.names:
         for name, count in sorted(used.items(), key=lambda item: (item[1], item[0])):
             print(f"  {count:2}  {name}")
