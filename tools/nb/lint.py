@@ -59,6 +59,7 @@ PENDING = {
     "notebooks/clipping/rates.ipynb",
     "notebooks/foundations/accounting.ipynb",
     "notebooks/foundations/concentration.ipynb",
+    "notebooks/foundations/lemmas.ipynb",
     "notebooks/foundations/privacy_as_divergence.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
