@@ -14,7 +14,7 @@ def visible_delta(question: str, delta: float, samples: int) -> Refusal | None:
         "take delta well below 1/n",
         {"delta times n": delta * samples},
         ("anon2025.def3.2",),
-        ("privacy_as_divergence",),
+        ("privacy_as_divergence", "foundations_lemmas"),
     )
 
 
