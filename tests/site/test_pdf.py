@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -88,8 +89,9 @@ def test_the_explorer_is_a_figure_with_its_table(handful):
     with PdfReader(path) as reader:
         page = next(n for _, title, n in outline(reader) if title.endswith("Play"))
         text = "".join(reader.pages[k].extract_text() for k in range(page - 1, page + 2))
-    for words in ("Shown: ", "All values as a table", "stability limit", "Fig. 8.3"):
+    for words in ("Shown: ", "All values as a table", "stability limit"):
         assert words in text
+    assert re.search(r"Fig\. \d+\.3", text)
 
 
 def test_two_prints_are_equal(press, site, tmp_path):
