@@ -156,7 +156,7 @@ def numbers(result: Any) -> Iterator[float]:
     elif isinstance(result, list | tuple):
         for item in result:
             yield from numbers(item)
-    elif dataclasses.is_dataclass(result):
+    elif dataclasses.is_dataclass(result) and not isinstance(result, type):
         yield from numbers([getattr(result, field.name) for field in dataclasses.fields(result)])
     elif isinstance(result, np.ndarray) and result.dtype.kind == "f":
         yield from result.ravel().tolist()
