@@ -23,6 +23,7 @@ def test_there_is_one_for_every_erratum() -> None:
     assert [script.problem for script in SCRIPTS if script.problem] == []
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch itself
 @pytest.mark.parametrize("script", FILES, ids=lambda script: script.name)
 def test_it_gives_the_recorded_ratios(
     script: scripts.Script, monkeypatch: pytest.MonkeyPatch
