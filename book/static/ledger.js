@@ -66,9 +66,15 @@
     const entries = [...all.querySelectorAll(".erratum")];
     const form = all.querySelector(".ledger-filters");
     const choose = filter(form, entries, "errata");
-    const papers = () => {  /* a paper without an entry that is shown is not named */
+    const papers = () => {  /* counts what is shown; a paper of which nothing is has no name */
       for (const paper of all.querySelectorAll(".errata")) {
-        paper.hidden = !paper.querySelector(".erratum:not([hidden])");
+        const counts = new Map();
+        for (const { dataset: { grade } } of paper.querySelectorAll(".erratum:not([hidden])")) {
+          counts.set(grade, (counts.get(grade) || 0) + 1);
+        }
+        paper.hidden = !counts.size;
+        const words = [...counts].map(([grade, number]) => `${number} ${grade}`);
+        paper.querySelector(".errata-counts").textContent = `By grade: ${words.join(", ")}.`;
       }
     };
     form.addEventListener("input", papers);

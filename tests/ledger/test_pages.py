@@ -18,6 +18,7 @@ from book_ledger import ledger, letters
 from book_ledger.inventory import load
 from book_ledger.questions import open_questions
 from book_ledger.scripts import scripts
+from dpdynamics.verification.rendering import as_html
 
 BOX = "```{claim} test2025.thm1\n```"
 PAGE = """# Page
@@ -75,7 +76,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     theorem = record(verdict="holds, misprinted", checks=[corrected], errata=[ERRATUM])
     book = Book(tmp_path_factory.mktemp("book"))
-    book.cells[1:] = [new_markdown_cell(BOX), cell(record("def1", assumed=True), theorem)]
+    deciding = cell(record("def1", assumed=True), theorem)
+    deciding.outputs[1].data["text/html"] = as_html(theorem)
+    book.cells[1:] = [new_markdown_cell(BOX), deciding]
     out, warnings = build(book)
     assert warnings == ""
     return out
@@ -86,7 +89,7 @@ def test_every_internal_link_has_its_anchor(site: Path) -> None:
     count = 0
     for path, text in pages.items():
         for address in re.findall(
-            r'<a [^>]*href="([^"]*#(?:claim|ledger|verdict|erratum)-[^"]*)"', text
+            r'<a [^>]*href="([^"]*#(?:claim|ledger|verdict|check|erratum)-[^"]*)"', text
         ):
             name, _, fragment = address.partition("#")
             target = (path.parent / name).resolve() if name else path
@@ -103,6 +106,15 @@ def test_row_leads_to_the_deciding_cell(site: Path) -> None:
         assert words in row
     chapter = (site / "notebooks/part/chapter.html").read_text("utf-8")
     assert '<div class="ledger-verdict" tabindex="-1" id="verdict-test2025-thm1">' in chapter
+
+
+def test_erratum_and_bound_lead_to_their_check(site: Path) -> None:
+    text = (site / "index.html").read_text("utf-8")
+    address = 'href="notebooks/part/chapter.html#check-test2025-thm1-1"'
+    erratum = text[text.index('id="erratum-test2025-thm1-1"') :].partition("</details>")[0]
+    assert address in erratum
+    chapter = (site / "notebooks/part/chapter.html").read_text("utf-8")
+    assert '<a id="check-test2025-thm1-1"></a>' in chapter
 
 
 def test_planned_row_has_no_link_to_a_cell(site: Path) -> None:

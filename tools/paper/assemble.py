@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 # What belongs to the screen alone. The data of an explorer go, its first frame and table stay.
 SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption"
 SCREEN += ", .claim-tools, .toggle-button, .skip-link"
-FOLDED = "details.hide, .dpd-verdict details"
+FOLDED = "details.hide, .dpd-verdict > details"
 IDS = ("for", "aria-labelledby", "aria-describedby", "headers")
 # Each chapter is printed alone. A link into another one has this address until they are joined.
 INSIDE = "https://inside.invalid/#"
@@ -201,10 +201,7 @@ class Assembly:
         self.entries.append(Entry("section", EXTRA, target, page))
         for number, details in enumerate(folded, 1):
             summary = details.summary.extract()
-            box = details.find_parent(class_="dpd-verdict")
             title = words(summary.p or summary)
-            if box is not None and box.code is not None:
-                title = f"{title}: {box.code.text}"
             for pre in details.select("pre"):
                 pre.string = pre.text.rstrip("\n")  # plain: thousands of coloured words are heavy
             here, there = f"{target}-from-{number}", f"{target}-{number}"

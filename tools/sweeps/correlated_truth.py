@@ -1,6 +1,6 @@
 """Correlated noise: where the exact noise lies between the two bounds of its chapter.
 
-Run from the root of the book; on one core it takes two minutes:
+Run from the root of the book; on one core it takes seven minutes:
 
     python tools/sweeps/correlated_truth.py truth notebooks/kan/data/correlated_truth.csv
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 COMMAND = "python tools/sweeps/correlated_truth.py"
-DELTA, RUNS, NODES, REPEATS = 1e-5, 2000, 61, 3
+DELTA, RUNS, NODES, REPEATS = 1e-5, 8000, 61, 3
 CASES = tuple((0.01, 1000, 8.0, lam) for lam in (0.5, 0.9))
 
 
@@ -83,7 +83,7 @@ def tilted(kappa: float, case: tuple[float, int, float, float]) -> float:
     """Find a tilt with many effective samples."""
 
     def quality(tilt: float) -> float:
-        return sum(np.sqrt(sampled(kappa, case, tilt, 400, 1000 + k)[2]) for k in range(2))
+        return sum(np.sqrt(sampled(kappa, case, tilt, 2000, 1000 + k)[2]) for k in range(2))
 
     return float(max(np.geomspace(1.0, 3.0, 5), key=quality))
 

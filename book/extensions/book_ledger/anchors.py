@@ -1,8 +1,8 @@
-"""An anchor at each verdict in a chapter's page.
+"""An anchor at each verdict in a chapter's page, and at each of its checks.
 
 The source of a notebook passes through Sphinx as text before myst-nb reads it. There the HTML form
-of every verdict gets an element around it with the anchor ``verdict-ID``, and the machine-readable
-form, which is data and nothing to show, is taken out (myst-nb warns about MIME types that it does
+of every verdict gets an element around it with the anchor ``verdict-ID``, the name of its check
+number N one with the anchor ``check-ID-N``, and the machine-readable form, which is data and nothing to show, is taken out (myst-nb warns about MIME types that it does
 not know).
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from .evidence import MIME, record
+from .evidence import MIME, Record, record
 from .inventory import slug
 
 PRINTED = {"printed statement": "statement", "worst point, printed": "worst point, statement"}
@@ -38,7 +38,7 @@ def anchor(app: Sphinx, page: str, source: list[str]) -> None:
             verdict = record(output)
             if verdict is not None:
                 claim = str(verdict.get("claim", ""))
-                _wrap(output["data"], f"verdict-{slug(claim)}", seen)
+                _wrap(output["data"], verdict, slug(claim), seen)
                 if claim in own:  # no paper has printed it
                     for printed, said in PRINTED.items():
                         html = output["data"]["text/html"]
@@ -46,9 +46,15 @@ def anchor(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
-def _wrap(data: dict[str, Any], name: str, seen: set[str]) -> None:
+def _wrap(data: dict[str, Any], verdict: Record, claim: str, seen: set[str]) -> None:
     del data[MIME]
     html = "".join(data.get("text/html", "")) or f"<pre>{escape(''.join(data['text/plain']))}</pre>"
-    identity = "" if name in seen else f' id="{name}"'
-    seen.add(name)
+    identity = ""
+    if claim not in seen:
+        identity = f' id="verdict-{claim}"'
+        for number, check in enumerate(verdict.get("checks", []), start=1):
+            name = f"</span>{escape(check['name'])} <"
+            marked = name.replace("</span>", f'</span><a id="check-{claim}-{number}"></a>')
+            html = html.replace(name, marked, 1)
+    seen.add(claim)
     data["text/html"] = f'<div class="ledger-verdict" tabindex="-1"{identity}>{html}</div>'

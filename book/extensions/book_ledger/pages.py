@@ -158,8 +158,8 @@ class LedgerDirective(SphinxDirective):
 def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
     """Page and fragment of a link's target; None if it is not in the book.
 
-    A target is ``claim:ID`` (its box or row), ``ledger:ID``, ``verdict:ID``, ``erratum:ID-N`` or
-    ``page:DOCNAME``.
+    A target is ``claim:ID`` (its box or row), ``ledger:ID``, ``verdict:ID``, ``erratum:ID-N``,
+    ``page:DOCNAME``, or ``check:ID/NAME`` for one check of a verdict.
     """
     where, _, claim = target.partition(":")
     labels = env.get_domain("std").data["anonlabels"]
@@ -167,10 +167,13 @@ def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
         return (claim, "") if claim in env.found_docs else None
     if where == "claim" and f"claim-{slug(claim)}" in labels:
         return labels[f"claim-{slug(claim)}"]
-    if where == "verdict":
+    if where in ("verdict", "check"):
+        claim, _, check = claim.partition("/")
         row = env.app.book_ledger.rows[claim]  # type: ignore[attr-defined]
         page = row.chapter.docname if row.verdict != PLANNED else None
-        return (page, f"verdict-{slug(claim)}") if page in env.found_docs else None
+        checks = [record["name"] for record in row.decision.checks] if check else []
+        number = f"-{checks.index(check) + 1}" if check else ""
+        return (page, f"{where}-{slug(claim)}{number}") if page in env.found_docs else None
     label, kind = (ERRATA_LABEL, where) if where == "erratum" else (LEDGER_LABEL, "ledger")
     return (labels[label][0], f"{kind}-{slug(claim)}") if label in labels else None
 

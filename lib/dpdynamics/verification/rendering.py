@@ -225,14 +225,27 @@ def as_html(evidence: Mapping[str, Any]) -> str:
         body += _folded(f"Terms of the statement exercised: {part} of {whole}", _list(terms))
     if rows:
         body += _folded("Numbers", rows, margin=".5em 0 0")
+    tried = [control for check in evidence["checks"] for control in check["controls"]]
+    counts = [counted(len(evidence["checks"]), "check")]
+    if tried:
+        rejected = sum(control["outcome"] == "rejected" for control in tried)
+        counts.append(f"{rejected} of {counted(len(tried), 'control')} rejected")
+    if errata := len(evidence["errata"]):
+        counts.append(counted(errata, "erratum", "errata"))
+    told_at_once = f"<span style='opacity:.75'>{' · '.join(counts)}</span>"
+    head = f"{_badge(word)}<strong>{word}</strong> <code>{claim}</code> {told_at_once}"
     return (
         f"<div class='dpd-verdict' role='group' aria-label='Verdict on {claim}: {word}' "
         "style='border:1px solid rgba(128,128,128,.4);"
-        f"border-left:.4em solid {COLOURS[word]};border-radius:.3em;padding:.5em .9em;"
-        "margin:.6em 0;font-size:.95em;line-height:1.45;color:inherit;background:transparent'>"
-        f"<p style='margin:0'>{_badge(word)}<strong>{word}</strong> <code>{claim}</code></p>"
-        f"{body}</div>"
+        f"border-left:.4em solid {COLOURS[word]};border-radius:.3em;padding:.3em .9em;"
+        "margin:.4em 0;font-size:.95em;line-height:1.45;color:inherit;background:transparent'>"
+        f"{_folded(head, body, '0')}</div>"
     )
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _line(text: str, margin: str = ".4em 0 0") -> str:
