@@ -36,7 +36,8 @@ class FoldRuns(SphinxPostTransform):
         for parent in {id(cell.parent): cell.parent for cell in cells(self.document)}.values():
             kept: list[nodes.Node] = []
             for folds, run in groupby(parent.children, hidden):
-                kept += folded(list(run)) if folds else run
+                members = list(run)
+                kept += folded(members) if folds else members
             parent.children = []
             parent.extend(kept)
 

@@ -1,9 +1,9 @@
 """An anchor at each verdict in a chapter's page, and at each of its checks.
 
 The source of a notebook passes through Sphinx as text before myst-nb reads it. There the HTML form
-of every verdict gets an element around it with the anchor ``verdict-ID``, the name of its check
-number N one with the anchor ``check-ID-N``, and the machine-readable form, which is data and nothing to show, is taken out (myst-nb warns about MIME types that it does
-not know).
+of every verdict gets an element around it with the anchor ``verdict-ID``, and the name of its check
+number N one with the anchor ``check-ID-N``. The machine-readable form, which is data and nothing to
+show, is taken out (myst-nb warns about MIME types that it does not know).
 """
 
 from __future__ import annotations
