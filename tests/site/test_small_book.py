@@ -1,6 +1,7 @@
 """A small book with the book's own configuration: figures, plain widgets, what is refused."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,13 @@ stack = w.Stack([w.HTML(f"<b class='shown'>frame {k}</b>") for k in range(3)], s
 w.jslink((slider, "value"), (stack, "selected_index"))
 w.VBox([slider, stack])
 """
+RUN = (
+    "# tag: hide-input\nlength = 3",
+    "# tag: hide-input\n# tag: table\nprint('a table of lengths')",
+    "# tag: hide-input\nprint('a length by the way:', length)",
+    "print('a lesson in code')",
+    "# tag: hide-input\nlength += 1",
+)
 BARE = """
 import matplotlib.pyplot as plt
 plt.plot([1, 2]);
@@ -54,7 +62,7 @@ def write_book(folder, *sources):
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
     extensions = config["sphinx"]["local_extensions"]
     config["sphinx"]["local_extensions"] = {
-        name: str(ROOT / extensions[name]) for name in ("book_figures", "book_theme")
+        name: str(ROOT / extensions[name]) for name in ("book_figures", "book_folds", "book_theme")
     }
     (folder / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
     (folder / "_toc.yml").write_text(
@@ -69,9 +77,10 @@ def write_book(folder, *sources):
     cells = [nbformat.v4.new_markdown_cell("(chapter)=\n# Chapter\n\nSome $x$.")]
     if "name=f" in sources[0]:
         cells[0].source += "\n\nSee {numref}`fig-line-2` and {numref}`fig-choose`."
-    notebook = nbformat.v4.new_notebook(
-        cells=cells + [nbformat.v4.new_code_cell(s) for s in sources]
-    )
+    for source in sources:
+        tags = re.findall(r"^# tag: (\S+)$", source, re.MULTILINE)
+        cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": tags}))
+    notebook = nbformat.v4.new_notebook(cells=cells)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     NotebookClient(notebook, timeout=600).execute()
     nbformat.write(notebook, folder / "book" / "chapter.ipynb")
@@ -95,7 +104,7 @@ def build(folder):
 def small_book(tmp_path_factory):
     """Folder of the site of a book with figures and a widget."""
     folder = tmp_path_factory.mktemp("small") / "b"
-    result = write_book(folder, SHOW, WIDGET)
+    result = write_book(folder, SHOW, WIDGET, *RUN)
     assert result.returncode == 0, result.stderr[-3000:]
     return folder / "_build" / "html"
 
@@ -145,6 +154,22 @@ def test_a_picture_without_words_fails_the_build(tmp_path):
     result = write_book(tmp_path / "b", BARE)
     assert result.returncode != 0
     assert "no alternative text" in result.stderr
+
+
+def test_a_run_of_hidden_cells_has_one_bar_under_what_it_shows(chapter):
+    bars = chapter.find_all("details", class_="hide")
+    assert [bar.summary.get_text(" ", strip=True) for bar in bars] == [
+        "Code and what it prints Hide code and what it prints",
+        "Code Hide code",
+    ]
+    first = bars[0].get_text()
+    order = ["length = 3", "print('a table of lengths')", "print('a length", "by the way: 3"]
+    places = [first.index(words) for words in order]
+    assert places == sorted(places)
+    text = chapter.article.get_text()
+    assert text.count("a table of lengths") == 2 and "\na table of lengths" not in first
+    assert text.index("\na table of lengths") < text.index("length = 3")
+    assert "a lesson in code" in text and "a lesson in code" not in first + bars[1].get_text()
 
 
 def test_two_builds_at_two_places_are_equal(small_book, tmp_path):

@@ -148,9 +148,9 @@ def outline(reader: PdfReader) -> Iterator[tuple[int, str, int]]:
     yield from walk(reader.outline, 0)
 
 
-def tagged(reader: PdfReader, kind: str) -> Counter[str]:
-    """Descriptions of what is tagged /Figure or /Formula and has content on a page."""
-    found: Counter[str] = Counter()
+def tagged(reader: PdfReader) -> dict[str, Counter[str]]:
+    """Descriptions of what is tagged /Figure and /Formula and has content on a page."""
+    found: dict[str, Counter[str]] = {"/Figure": Counter(), "/Formula": Counter()}
     todo = [reader.trailer["/Root"].get("/StructTreeRoot")]
     while todo:
         thing = todo.pop()
@@ -158,8 +158,9 @@ def tagged(reader: PdfReader, kind: str) -> Counter[str]:
         if isinstance(thing, list):
             todo.extend(thing)
         elif isinstance(thing, DictionaryObject):
-            if thing.get("/S") == kind and "/Alt" in thing and "/K" in thing:
-                found[" ".join(str(thing["/Alt"]).split())] += 1
+            kind = thing.get("/S")
+            if kind in found and "/Alt" in thing and "/K" in thing:
+                found[kind][" ".join(str(thing["/Alt"]).split())] += 1
             elif "/K" in thing:
                 todo.append(thing.raw_get("/K"))
     return found
@@ -190,8 +191,9 @@ def check(path: Path, site: Path, pages: list[tuple[str, str]]) -> list[str]:
     with PdfReader(path) as reader:
         texts = read_pages(path, len(reader.pages))
         faults += _headings(list(outline(reader)), texts, target)
-        faults += _figures(tagged(reader, "/Figure"), texts, target)
-        formulas = tagged(reader, "/Formula").total()
+        marked = tagged(reader)
+        faults += _figures(marked["/Figure"], texts, target)
+        formulas = marked["/Formula"].total()
         if formulas < target.formulas:
             faults.append(f"{formulas} formulas, the site has {target.formulas}")
         faults += _pages(reader, texts)
