@@ -1,9 +1,9 @@
 """One fold for the code between two paragraphs: figures and verdicts first, the rest under one bar.
 
 Cells that follow one another and hide their input are read as one: what they show to a reader
-(figures, explorers, verdicts) comes first, and one bar under it unfolds to their code, with what
-it prints where it prints it. A cell whose print is meant to be read removes its input instead
-(``remove-input``); a cell whose code is the lesson has neither tag.
+(figures, explorers, verdicts) comes first, and one bar under it unfolds to their code, each piece
+under its prompt, with what it prints. A print that is meant to be read has the tag ``table``; a
+cell whose code is the lesson does not hide its input.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def folded(run: list[nodes.Element]) -> list[nodes.Node]:
     printed = False
     for cell in run:
         source, *outputs = cell.children
+        if "{type}" not in cell["prompt_show"]:  # the cell names its code itself
+            code.append(nodes.paragraph(text=cell["prompt_show"], classes=["dp-code-title"]))
         code.append(source)
-        for output in outputs:
+        for output in outputs if "tag_table" not in cell["classes"] else []:
             prints = [node for node in output.children if isinstance(node, nodes.literal_block)]
-            if "tag_table" in cell["classes"]:
-                continue
             for node in prints:
                 output.remove(node)
             if prints:
