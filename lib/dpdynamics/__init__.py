@@ -4,7 +4,8 @@ A room imports only rooms on lower floors; notebooks import rooms and nothing el
 ``python -m dpdynamics.claims`` runs one claim of the book alone (:mod:`~dpdynamics.claims`).
 
 3. :mod:`~dpdynamics.verification`, checks that can fail: `identity`, `expectation`, `bound`,
-   `privacy`, `rate`, `optimum`, `coverage`, `distribution`; `verdict`, `Erratum`, `attack`.
+   `privacy`, `rate`, `optimum`, `coverage`, `distribution`, `certified`; `verdict`, `Erratum`,
+   `attack`.
    :mod:`~dpdynamics.desk`, answers with evidence, or refusals: `required_noise`, `spent_epsilon`.
    :mod:`~dpdynamics.display`, figures and explorers: `show`, `explorer`.
 2. :mod:`~dpdynamics.dynamics`, how iterates move: `noisy_sgd`, `euler_maruyama`, `one_pass_sgd`

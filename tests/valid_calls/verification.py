@@ -35,6 +35,15 @@ CALLS: dict[str, Call] = {
         slack=1e-12,
         **GRID,
     ),
+    "certified": of(
+        name=Text("a proof"),
+        statement=lambda x, *, power=1: (x, 1 + x**power),
+        over={"x": (1, 2)},
+        corrected={"power": 2},
+        controls={"no power": lambda x: (1 + x, x)},
+        precision=64,
+        balls=100,
+    ),
     "coverage": of(
         name=Text("an event"),
         successes=95,

@@ -33,6 +33,7 @@ REMARK_CELLS = 65
 MIN_WORDS = 150
 WITH_DEPENDENCIES = {"IPython", "cycler"}  # come with ipywidgets and matplotlib, part of their API
 IMPORT_NAMES = {
+    "python-flint": "flint",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }  # distributions whose module has another name

@@ -2,7 +2,8 @@
 
 *A check* (:class:`Check`) compares a measured quantity with a printed statement: :func:`identity`,
 :func:`expectation`, :func:`distribution`, :func:`bound` (over a grid and under :func:`attack`),
-:func:`rate`, :func:`optimum`, :func:`coverage`, :func:`privacy`.
+:func:`rate`, :func:`optimum`, :func:`coverage`, :func:`privacy`; :func:`certified` proves an
+inequality for a whole box, or an identity by exact algebra.
 
 Every check takes ``measured`` or ``samples``; ``printed`` and, where that is wrong, ``corrected``
 statements; and ``where``, parameters of a grid, each of the shape of a statement, that name its
@@ -25,6 +26,7 @@ Randomness comes from :func:`generator`, one stream per label under one base see
 """
 
 from .attacks import attack
+from .certificates import certified
 from .evidence import Check
 from .identities import identity
 from .inequalities import bound, privacy
@@ -42,6 +44,7 @@ __all__ = [
     "Erratum",
     "attack",
     "bound",
+    "certified",
     "coverage",
     "critical_value",
     "distribution",

@@ -43,7 +43,7 @@ def judged(label: str, ratio: float, worst: Mapping[str, Any]) -> Comparison:
 class Check:
     """The immutable result of one check: a measured quantity against a printed statement.
 
-    Made by the eight kinds of check, never by hand. ``outcome`` is derived:
+    Made by the nine kinds of check, never by hand. ``outcome`` is derived:
 
     * ``undecided`` when there is a reason: no control, a control that is not rejected or rejected
       with too little power, a test that could not decide, or a recorded objection;
