@@ -64,6 +64,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", action="store_true", help="list every public name")
+    parser.add_argument("--files", type=int, default=12, help="how many test files to list")
     arguments = parser.parse_args()
     used = uses()
     rooms = Counter(name.split(".")[0] for name in used)
@@ -89,9 +90,16 @@ def main() -> None:
     shares = Counter(min(count, 3) for count in used.values())
     print("\npublic names used by no chapter, one, two, three or more: ", end="")
     print(", ".join(str(shares[count]) for count in range(4)))
-    taken = ROOT / "_build" / "test-seconds"
-    minutes = f"{float(taken.read_text()) / 60:.0f}" if taken.is_file() else "not measured"
-    print(f"core-minutes of the last make test: {minutes}")
+    path = ROOT / "_build" / "test-seconds.json"
+    if path.is_file():
+        taken = json.loads(path.read_text("utf-8"))
+        print(
+            f"core-minutes of the last make test: {taken['core_seconds'] / 60:.0f}; seconds by file:"
+        )
+        for name, seconds in list(taken["files"].items())[: arguments.files]:
+            print(f"  {seconds:6.0f}  {name}")
+    else:
+        print("core-minutes of the last make test: not measured")
     if arguments.names:
         for name, count in sorted(used.items(), key=lambda item: (item[1], item[0])):
             print(f"  {count:2}  {name}")
