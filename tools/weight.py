@@ -93,9 +93,8 @@ def main() -> None:
     path = ROOT / "_build" / "test-seconds.json"
     if path.is_file():
         taken = json.loads(path.read_text("utf-8"))
-        print(
-            f"core-minutes of the last make test: {taken['core_seconds'] / 60:.0f}; seconds by file:"
-        )
+        minutes = taken["core_seconds"] / 60
+        print(f"core-minutes of the last make test: {minutes:.0f}; seconds by file:")
         for name, seconds in list(taken["files"].items())[: arguments.files]:
             print(f"  {seconds:6.0f}  {name}")
     else:
