@@ -1,6 +1,7 @@
 """The data of the course: how each chapter is taught, and what each assignment asks.
 
-``course/plan/CHAPTER.yml`` conforms to ``plan.schema.json``. An assignment is a solution notebook,
+``course/plan/CHAPTER.yml`` conforms to ``plan.schema.json``; the minutes of reading and of every
+exercise are read from the chapter. An assignment is a solution notebook,
 ``course/source/NAME/NAME.ipynb``; its title, tasks, minutes and points are read from it.
 """
 
@@ -16,10 +17,14 @@ import jsonschema
 import yaml
 
 SCHEMA = Path(__file__).parent / "plan.schema.json"
+EXERCISE = (  # label, and minutes as in ``*Routine, 15 minutes.*``, or nothing
+    r"^[`:]{3,}\{exercise\}.*\n(?::\w+:.*\n)*?:label: (\S+)\n(?::\w+:.*\n|\n)*"
+    r"(?:\*[A-Z][\w-]+, (\d+) minutes[.,])?"
+)
 
 
 class PlanError(ValueError):
-    """A plan does not conform to its schema."""
+    """A plan does not conform to its schema, or its chapter does not state a time."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +34,9 @@ class Plan:
     chapter: str
     goals: tuple[str, ...]
     class_minutes: int
+    marking: str
     reading_minutes: int
     exercises: dict[str, int]
-    marking: str
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ def plans(root: Path) -> dict[str, Plan]:
     Raises
     ------
     PlanError
-        If a file does not conform to the schema, or is not named after its chapter.
+        If a file does not conform to the schema or is not named after its chapter, or if the
+        chapter does not say how long it and its exercises take.
     """
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     found, problems = {}, []
@@ -64,12 +70,28 @@ def plans(root: Path) -> dict[str, Plan]:
         ]
         if not errors and document["chapter"] != path.stem:
             errors = [f"{path.name}: is for the chapter {document['chapter']}"]
+        text = "\n\n".join(_texts(root / "notebooks", path.stem))
+        reading = re.search(r"\*Time:\* (\d+) minutes", text)
+        exercises = dict(re.findall(EXERCISE, text, flags=re.MULTILINE))
+        if not reading:
+            errors.append(f"{path.name}: the chapter has no line with *Time:* and minutes")
+        errors += [f"{path.name}: {k} states no minutes" for k, v in exercises.items() if not v]
         problems += errors
-        if not errors:
-            found[path.stem] = Plan(**{**document, "goals": tuple(document["goals"])})
+        if reading and not errors:
+            found[path.stem] = Plan(
+                **{**document, "goals": tuple(document["goals"])},
+                reading_minutes=int(reading[1]),
+                exercises={label: int(minutes) for label, minutes in exercises.items()},
+            )
     if problems:
         raise PlanError("\n".join(problems))
     return found
+
+
+def _texts(notebooks: Path, chapter: str) -> list[str]:
+    paths = notebooks.glob(f"*/{chapter}.ipynb")
+    cells = [cell for path in paths for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
 
 
 def assignments(root: Path) -> dict[str, Assignment]:
@@ -98,8 +120,8 @@ def _assignment(path: Path) -> Assignment:
 
 def files(root: Path) -> list[Path]:
     """Every file that the pages of the course are made from."""
-    course = root / "course"
-    return [*sorted(course.glob("plan/*.yml")), *sorted(course.glob("source/*/*.ipynb"))]
+    patterns = ("course/plan/*.yml", "course/source/*/*.ipynb", "notebooks/*/*.ipynb")
+    return [path for pattern in patterns for path in sorted(root.glob(pattern))]
 
 
 def in_words(minutes: int) -> str:
