@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
 from sphinx.application import Sphinx
@@ -41,16 +42,17 @@ PAGE = """# Course
 1: chapter; assignment: tiny
 2: later
 ```
-
-(ex-one)=
-## An exercise
 """
+LESSON = """*Time:* 45 minutes.
+
+```{exercise} An exercise
+:label: ex-one
+*Warm-up, 10 minutes.* Why?
+```"""
 PLAN = {
     "chapter": "chapter",
     "goals": ["add", "subtract", "say which of both was right"],
     "class_minutes": 90,
-    "reading_minutes": 45,
-    "exercises": {"ex-one": 10},
     "marking": "Look for the sign: the commonest misunderstanding is that there is none.",
 }
 
@@ -64,12 +66,16 @@ def build(folder: Path, page: str = PAGE) -> tuple[str, str]:
     plan = root / "course" / "plan" / "chapter.yml"
     plan.parent.mkdir()
     plan.write_text(yaml.safe_dump(PLAN), "utf-8")
+    chapter = root / "notebooks" / "part" / "chapter.ipynb"
+    notebook = nbformat.read(chapter, as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell(LESSON))
+    nbformat.write(notebook, chapter)
     (root / "index.md").write_text(
         f"{page}\n```{{toctree}}\nnotebooks/part/chapter\n```\n", "utf-8"
     )
     out, warnings = root / "_build", io.StringIO()
     options = {
-        "extensions": ["myst_nb", "book_ledger", "book_course"],
+        "extensions": ["myst_nb", "sphinx_exercise", "book_ledger", "book_course"],
         "myst_enable_extensions": ["dollarmath", "deflist"],
         "nb_execution_mode": "off",
         "root_doc": "index",
@@ -106,7 +112,7 @@ def test_goals_times_and_points(page: str) -> None:
     assert "1 h 30 in class, 45 min to read alone. The student can" in words
     assert "add; subtract; say which of both was right." in words
     assert "Look for the sign" in words
-    assert "An exercise 10 10 min" in words
+    assert re.search(r"Exercise 1 (\(An exercise\) )?10 10 min", words)
     assert "Something tiny several 3 25 min 15 5" in words
     assert "1 A chapter 1 h 30 45 min Something tiny –" in words
     assert "2 Later (planned) 0 min 0 min – –" in words
