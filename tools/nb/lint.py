@@ -71,6 +71,7 @@ PENDING = {
     "notebooks/kan/separability.ipynb",
     "notebooks/kan/stability.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
+    "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/one_record.ipynb",
     "notebooks/least_squares/risk_curve.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
