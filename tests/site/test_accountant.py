@@ -1,4 +1,4 @@
-"""The accountant in the page against the library's, in headless Chromium."""
+"""The accountant in the page against the library's, and the form on the desk's page."""
 
 import re
 from math import ceil, exp, log
@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpdynamics import desk
 from dpdynamics.accounting import Poisson, gaussian_epsilon
 
 SCRIPT = Path(__file__).parents[2] / "book" / "static" / "accountant.js"
+PAGE = "notebooks/synthesis/practitioner.html"
 RELATIONS = ("add_remove", "replace", "zero_out")
 
 
@@ -150,3 +152,135 @@ def test_no_answer_is_ever_without_a_number(accountant):
         assert isinstance(answer, int | float) or re.match("Refusal: .", answer)
         assert answer == answer
     assert all(bound >= 0 for bound in accountant("bound", runs))
+
+
+# --- the form on the desk's page ------------------------------------------------------------------
+
+
+def answer(page, **fields):
+    """Fill fields of the form, as a reader does; return what it says first."""
+    for name, value in fields.items():
+        field = page.locator(f".accountant-form [name={name}]")
+        if field.evaluate("e => e.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+    page.locator(".accountant-form").evaluate("form => form.requestSubmit()")
+    return page.locator(".accountant-answer p").first.inner_text()
+
+
+def evaluated(page):
+    """What the line of Python in the form answers."""
+    line = page.locator(".accountant-copy code").first.inner_text()
+    start, call = " ".join(line.split()).split("; ")
+    assert start == "from dpdynamics import desk"
+    return eval(call, {"desk": desk})
+
+
+@pytest.fixture
+def form_page(shared_page):
+    """The desk's page with the form as it was first."""
+    page = shared_page(PAGE)
+    page.locator(".accountant-form").evaluate("form => form.reset()")
+    return page
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"relation": "replace", "samples": "60 000", "batch": "256", "value": "1.3"},
+        {"given": "epsilon", "value": "3", "delta": "10^-7", "unit": "steps", "duration": "2000"},
+        {"given": "epsilon", "value": "8", "samples": "50,000", "batch": "4096"},
+        {"samples": "1000", "batch": "1000", "value": "20", "delta": "1e-5"},
+    ],
+)
+def test_form_gives_the_desk_s_number(fields, form_page):
+    said = answer(form_page, **fields)
+    exact, quoted = (float(x.rstrip(".")) for x in re.findall(r"\d[\d.e-]*", said))
+    wanted = evaluated(form_page)
+    assert not wanted.refused
+    assert exact == pytest.approx(wanted.value, rel=1e-4)
+    assert wanted.value <= quoted < wanted.value * 1.01
+    card = form_page.locator(".accountant-copy p").inner_text()
+    assert f"noise multiplier {quoted}" in card or f"at most {quoted}" in card
+
+
+@pytest.mark.parametrize("place", ["http_address", "file_address"])
+def test_form_follows_typing_and_draws(place, request, open_page):
+    form_page = open_page(request.getfixturevalue(place) + PAGE)
+    before = form_page.locator(".accountant-answer").inner_text()
+    assert "3.6255" in before
+    form_page.locator("[name=value]").fill("2")
+    form_page.wait_for_function(
+        "before => document.querySelector('.accountant-answer').innerText !== before", arg=before
+    )
+    form_page.wait_for_selector(".accountant-plots svg >> nth=1")
+    labels = form_page.locator(".accountant-plots svg").evaluate_all(
+        "all => all.map((e) => e.getAttribute('aria-label'))"
+    )
+    assert [label.split(",")[0] for label in labels] == ["δ against ε", "ε against epochs"]
+    assert "this run: 1e-6 at" in labels[0]
+    assert not form_page.complaints
+
+
+@pytest.mark.parametrize("sampling", ["fixed", "shuffled", "bins", "unknown"])
+def test_form_refuses_what_is_not_exact(sampling, form_page):
+    page = form_page
+    said = answer(page, sampling=sampling)
+    assert said.startswith("Refused: ")
+    assert page.locator("a[href='#which-epsilon']").last.is_visible()
+    if sampling != "bins":
+        reply = evaluated(page)
+        high = reply.numbers["at most"]
+        quoted = re.search(r"(?:at most|bins: ε at most) (\d[\d.]*\d)", said)
+        if quoted:
+            assert high <= float(quoted[1]) < high * 1.01
+        assert (sampling == "shuffled") == bool(quoted)
+
+
+@pytest.mark.parametrize(
+    ("fields", "marked"),
+    [
+        ({"samples": "many"}, "samples"),
+        ({"batch": "60000"}, "batch"),
+        ({"duration": "0"}, "duration"),
+        ({"duration": "1e9"}, "duration"),
+        ({"value": "0.01"}, "value"),
+        ({"value": "1,5"}, "value"),
+        ({"delta": "1e-4"}, "delta"),
+        ({"delta": ""}, "delta"),
+        ({"given": "epsilon", "value": "-1"}, "value"),
+    ],
+)
+def test_form_names_what_is_wrong_beside_the_field(fields, marked, form_page):
+    page = form_page
+    assert answer(page, **fields).startswith("No number yet: see ")
+    invalid = page.locator(".accountant-form [aria-invalid=true]")
+    assert invalid.evaluate_all("all => all.map((e) => e.name)") == [marked]
+    words = page.locator(f"#{invalid.get_attribute('aria-describedby')}")
+    assert len(words.inner_text()) > 10
+    assert not page.locator(".accountant-copy").count()
+
+
+def test_form_is_reached_by_keyboard_in_order(form_page):
+    page = form_page
+    page.locator("[name=samples]").focus()
+    names = ["samples"]
+    while names[-1] != "sampling" and len(names) < 20:
+        page.keyboard.press("Tab")
+        names.append(page.evaluate("document.activeElement.name"))
+    expected = "samples batch duration unit value given delta relation sampling"
+    assert names == expected.split()
+
+
+def test_form_stands_back_without_script_and_on_paper(http_address, open_page, shared_page):
+    page = open_page(http_address + PAGE, java_script_enabled=False)
+    assert page.locator(".accountant-still").is_visible()
+    assert "desk.spent_epsilon(" in page.locator(".accountant-still").inner_text()
+    assert not page.locator(".accountant-form").is_visible()
+    page = shared_page(PAGE)
+    assert not page.locator(".accountant-still").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".accountant-still").is_visible()
+    assert not page.locator(".accountant-form").is_visible()
