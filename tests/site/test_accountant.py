@@ -1,6 +1,8 @@
 """The accountant in the page against the library's, and the form on the desk's page."""
 
+import json
 import re
+import shlex
 from math import ceil, exp, log
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from dpdynamics import desk
 from dpdynamics.accounting import Poisson, gaussian_epsilon
+from dpdynamics.desk.command import main
 
 SCRIPT = Path(__file__).parents[2] / "book" / "static" / "accountant.js"
 PAGE = "notebooks/synthesis/practitioner.html"
@@ -195,13 +198,18 @@ def form_page(shared_page):
         {"samples": "1000", "batch": "1000", "value": "20", "delta": "1e-5"},
     ],
 )
-def test_form_gives_the_desk_s_number(fields, form_page):
+def test_form_gives_the_desk_s_number(fields, form_page, capsys):
     said = answer(form_page, **fields)
     exact, quoted = (float(x.rstrip(".")) for x in re.findall(r"\d[\d.e-]*", said))
     wanted = evaluated(form_page)
     assert not wanted.refused
     assert exact == pytest.approx(wanted.value, rel=1e-4)
     assert wanted.value <= quoted < wanted.value * 1.01
+    command = form_page.locator(".accountant-copy code").last.inner_text()
+    assert main([*shlex.split(command)[1:], "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert quoted == told["quote"]
+    assert exact == pytest.approx(told.get("epsilon") or told["noise_multiplier"], rel=1e-4)
     card = form_page.locator(".accountant-copy p").inner_text()
     assert f"noise multiplier {quoted}" in card or f"at most {quoted}" in card
 
