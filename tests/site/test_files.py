@@ -73,7 +73,7 @@ def test_css_loads_nothing_external_and_nothing_missing(site):
 
 
 def test_our_scripts_name_no_address(site):
-    for name in ("widgets.js", "book.js"):
+    for name in ("widgets.js", "book.js", "accountant.js", "accountant_form.js"):
         assert "//" not in re.sub(
             r"^\s*//.*", "", (site / "_static" / name).read_text(), flags=re.M
         )

@@ -1,0 +1,49 @@
+"""The directive ``{accountant}``: the form that answers, in the page, what a run of DP-SGD spends.
+
+Its content is what stands in its place where no script runs: on paper, in JupyterLab, without
+JavaScript. Form and numbers are ``book/static/accountant_form.js`` and ``accountant.js``; both, and
+their style, are loaded by pages with the directive only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from book_ledger.pages import ENVIRONMENT
+
+MARK = '<form class="accountant-form"'
+
+
+class Accountant(SphinxDirective):
+    """``{accountant}``: the form, and instead of it the content."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Put content and form into one container."""
+        self.assert_has_content()
+        still = nodes.container(classes=["accountant-still"])
+        self.state.nested_parse(self.content, self.content_offset, still)
+        form = ENVIRONMENT.get_template("accountant.html").render()
+        return [
+            nodes.container("", still, nodes.raw("", form, format="html"), classes=["accountant"])
+        ]
+
+
+def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Let a page with the form load its script and style."""
+    if MARK in context.get("body", ""):
+        app.add_css_file("accountant.css")
+        app.add_js_file("accountant.js", loading_method="defer")
+        app.add_js_file("accountant_form.js", loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the extension."""
+    app.add_directive("accountant", Accountant)
+    app.connect("html-page-context", load)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,122 @@
+"""What a run of DP-SGD spends, or the noise that a budget needs, as a command.
+
+    dpdynamics epsilon --noise 1.0 --samples 50000 --batch 500 --epochs 30 --delta 1e-6
+    dpdynamics noise --epsilon 3 --samples 50000 --batch 500 --epochs 30 --delta 1e-6 --json
+
+The answers are those of ``spent_epsilon`` and ``required_noise``. The exit code is 0 for an answer,
+1 for a refusal, which names what is known all the same, and 2 for bad input; refusals and errors go
+to stderr. ``python -m dpdynamics`` is the same command.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from math import ceil, floor, isfinite, log10
+from typing import Any
+
+from .. import __version__
+from .answers import Answer, Refusal
+from .batches import SAMPLINGS
+from .noise import required_noise
+from .spending import spent_epsilon
+
+_RELATIONS = {"add_remove": "add_remove", "zero_out": "add_remove", "replace": "replace"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        run = _run(given)
+        if given.verb == "epsilon":
+            reply = spent_epsilon(noise_multiplier=given.noise, **run)
+        else:
+            reply = required_noise(epsilon=given.epsilon, **run)
+    except ValueError as error:
+        parser.error(str(error))
+    if given.json:
+        print(json.dumps(_record(given.verb, run, reply), indent=1))
+    elif isinstance(reply, Answer):
+        print(_head(given.verb, given.delta, reply))
+        print(f"holds for: {reply.regime}")
+    else:
+        print(reply, file=sys.stderr)
+    return int(reply.refused)
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """Return the least number of so many digits that is not below `value`, up to rounding."""
+    if value == 0:
+        return 0.0
+    unit = digits - 1 - floor(log10(value))
+    return round(ceil(value * 10.0**unit * (1 - 1e-13)) / 10.0**unit, max(unit, 0))
+
+
+def _head(verb: str, delta: float, reply: Answer) -> str:
+    if verb == "epsilon":
+        relation = "<=" if reply.numbers else "="
+        quoted = rounded_up(reply.value, 3)
+        return (
+            f"epsilon {relation} {reply.value:.6g} at delta = {delta:g}; quote at most {quoted:g}"
+        )
+    return f"noise multiplier = {reply.value:.6g}; take {rounded_up(reply.value, 4):g}"
+
+
+def _run(given: argparse.Namespace) -> dict[str, Any]:
+    """The run in the desk's words."""
+    steps = given.steps
+    if steps is None:
+        count = given.epochs * given.samples / max(given.batch, 1) * (1 - 1e-12)
+        if not (isfinite(count) and given.epochs > 0):
+            raise ValueError(f"epochs must be positive, got {given.epochs}")
+        steps = max(1, ceil(count))
+    return {
+        "delta": given.delta,
+        "samples": given.samples,
+        "batch_size": given.batch,
+        "steps": steps,
+        "sampling": given.sampling,
+        "relation": _RELATIONS[given.relation],
+    }
+
+
+def _record(verb: str, run: dict[str, Any], reply: Answer | Refusal) -> dict[str, Any]:
+    """What `--json` prints."""
+    record: dict[str, Any] = {"question": reply.question, "refused": reply.refused, **run}
+    if isinstance(reply, Answer):
+        name, digits = ("epsilon", 3) if verb == "epsilon" else ("noise_multiplier", 4)
+        record[name] = reply.value
+        record["quote"] = rounded_up(reply.value, digits)
+        record["regime"] = reply.regime
+    else:
+        record |= {"reason": reply.reason, "instead": reply.instead}
+    return {**record, "numbers": dict(reply.numbers), "evidence": list(reply.evidence)}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dpdynamics",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for verb, words in (("epsilon", "what a run spends"), ("noise", "what a budget needs")):
+        add = verbs.add_parser(verb, help=words, allow_abbrev=False).add_argument
+        if verb == "epsilon":
+            add("--noise", type=float, required=True, help="noise multiplier")
+        else:
+            add("--epsilon", type=float, required=True, help="the budget")
+        add("--samples", type=int, required=True, help="number of records")
+        add("--batch", type=int, required=True, help="batch size, expected for Poisson samples")
+        length = verbs.choices[verb].add_mutually_exclusive_group(required=True)
+        length.add_argument("--epochs", type=float, help="passes; steps are rounded up")
+        length.add_argument("--steps", type=int, help="noisy sums that are released")
+        add("--delta", type=float, required=True)
+        add("--relation", choices=tuple(_RELATIONS), default="add_remove")
+        add("--sampling", choices=SAMPLINGS, default="poisson")
+        add("--json", action="store_true", help="print a record instead of words")
+    return parser

@@ -1,0 +1,294 @@
+"""The accountant in the page against the library's, and the form on the desk's page."""
+
+import json
+import re
+import shlex
+from math import ceil, exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpdynamics import desk
+from dpdynamics.accounting import Poisson, gaussian_epsilon
+from dpdynamics.desk.command import main
+
+SCRIPT = Path(__file__).parents[2] / "book" / "static" / "accountant.js"
+PAGE = "notebooks/synthesis/practitioner.html"
+RELATIONS = ("add_remove", "replace", "zero_out")
+
+
+@pytest.fixture(scope="module")
+def accountant(browser):
+    """Function that asks the accountant one question of many runs; an error is its text."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_script_tag(path=SCRIPT)
+
+    def ask(what, runs):
+        return page.evaluate(
+            """([what, runs]) => runs.map((run) => {
+                 try { return accountant[what](run); }
+                 catch (e) { return `${e.name}: ${e.message}`; }
+               })""",
+            [what, runs],
+        )
+
+    yield ask
+    context.close()
+
+
+def settings(seed, number):
+    """Runs as practitioners have them: an epoch or more, noise 0.4 to 20, delta below 1/n."""
+    rng = np.random.default_rng(seed)
+    for k in range(number):
+        samples = 10 ** rng.uniform(3, 6.5)
+        q = 1.0 if k % 20 == 0 else 10 ** rng.uniform(-4, -0.5)
+        yield {
+            "noise": exp(rng.uniform(log(0.4), log(20))),
+            "q": q,
+            "steps": ceil(10 ** rng.uniform(0, 2.5) / q),
+            "relation": RELATIONS[k % len(RELATIONS)],
+            "delta": float(samples ** -rng.uniform(1.05, 1.5)),
+        }
+
+
+def library(run):
+    """The run as the library knows it."""
+    return Poisson(sampling_probability=run["q"], steps=run["steps"], relation=run["relation"])
+
+
+def worst(found, wanted):
+    """The largest relative difference; every answer must be a number."""
+    assert not [answer for answer in found if not isinstance(answer, int | float)]
+    return float(np.max(np.abs(np.array(found) / np.array(wanted) - 1)))
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """500 runs with the library's epsilon."""
+    runs = list(settings(1, 500))
+    return [
+        {**r, "wanted": library(r).epsilon(noise_multiplier=r["noise"], delta=r["delta"])}
+        for r in runs
+    ]
+
+
+def test_epsilon_is_the_library_s_in_500_settings(accountant, answered):
+    assert worst(accountant("epsilon", answered), [r["wanted"] for r in answered]) < 1e-6
+
+
+def test_delta_is_the_library_s(accountant, answered):
+    factors = np.random.default_rng(2).uniform(0.5, 1.2, 100)
+    asked = [
+        {**r, "epsilon": r["wanted"] * factor}
+        for r, factor in zip(answered[:100], factors, strict=True)
+    ]
+    wanted = [library(r).delta(noise_multiplier=r["noise"], epsilon=r["epsilon"]) for r in asked]
+    assert worst(accountant("delta", asked), wanted) < 1e-6
+
+
+def test_noise_is_the_library_s_and_meets_its_budget(accountant):
+    epsilons = np.exp(np.random.default_rng(3).uniform(log(0.3), log(15), 40))
+    asked = [{**r, "epsilon": e} for r, e in zip(settings(3, 40), epsilons.tolist(), strict=True)]
+    wanted = [library(r).noise_for(epsilon=r["epsilon"], delta=r["delta"]) for r in asked]
+    found = accountant("noise", asked)
+    assert worst(found, wanted) < 1e-6
+    for run, noise in zip(asked, found, strict=True):
+        spent = library(run).epsilon(noise_multiplier=noise, delta=run["delta"])
+        assert spent <= run["epsilon"] * (1 + 1e-12)
+
+
+def test_bound_is_valid_and_near(accountant, answered):
+    ratios = np.array(accountant("bound", answered)) / [r["wanted"] for r in answered]
+    assert ratios.min() > 1
+    assert np.median(ratios) < 1.2
+
+
+def test_one_gaussian_release(accountant):
+    runs = [
+        {"noise": s, "q": 1, "steps": k, "relation": "zero_out", "delta": d}
+        for s in (0.3, 1.0, 30.0)
+        for k in (1, 100)
+        for d in (1e-3, 1e-20)
+    ]
+    wanted = [gaussian_epsilon(mu=r["steps"] ** 0.5 / r["noise"], delta=r["delta"]) for r in runs]
+    assert worst(accountant("epsilon", runs), wanted) < 1e-6
+
+
+def test_next_to_no_participation_costs_nothing(accountant):
+    run = {"noise": 20, "q": 1e-6, "steps": 1, "relation": "add_remove", "delta": 1e-6}
+    assert accountant("epsilon", [run]) == [0]
+    assert library(run).epsilon(noise_multiplier=20, delta=1e-6) == 0
+
+
+RUN = {"noise": 1.0, "q": 0.01, "steps": 3000, "relation": "add_remove", "delta": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"noise": 0.01}, "RangeError: noise must lie between"),
+        ({"noise": "one"}, "RangeError: noise must lie between"),
+        ({"q": 1.2}, "RangeError: q must be above 0"),
+        ({"steps": 0.5}, "RangeError: steps must be a whole number"),
+        ({"delta": 0}, "RangeError: delta must be at least"),
+        ({"relation": "none"}, "RangeError: relation must be one of"),
+        ({"noise": 0.06, "q": 0.5, "steps": 2}, "Refusal: "),
+    ],
+)
+def test_what_it_cannot_answer_it_names(change, words, accountant):
+    (answer,) = accountant("epsilon", [{**RUN, **change}])
+    assert str(answer).startswith(words)
+
+
+def test_no_answer_is_ever_without_a_number(accountant):
+    """Corners of the range: a number or a refusal, and a bound either way."""
+    runs = [
+        {"noise": noise, "q": q, "steps": steps, "relation": "replace", "delta": delta}
+        for noise in (0.05, 1.0, 1000.0)
+        for q in (1e-7, 0.01, 1.0)
+        for steps in (1, 1000, 10_000_000)
+        for delta in (1e-30, 1e-2)
+    ]
+    for answer in accountant("epsilon", runs):
+        assert isinstance(answer, int | float) or re.match("Refusal: .", answer)
+        assert answer == answer
+    assert all(bound >= 0 for bound in accountant("bound", runs))
+
+
+# --- the form on the desk's page ------------------------------------------------------------------
+
+
+def answer(page, **fields):
+    """Fill fields of the form, as a reader does; return what it says first."""
+    for name, value in fields.items():
+        field = page.locator(f".accountant-form [name={name}]")
+        if field.evaluate("e => e.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+    page.locator(".accountant-form").evaluate("form => form.requestSubmit()")
+    return page.locator(".accountant-answer p").first.inner_text()
+
+
+def evaluated(page):
+    """What the line of Python in the form answers."""
+    line = page.locator(".accountant-copy code").first.inner_text()
+    start, call = " ".join(line.split()).split("; ")
+    assert start == "from dpdynamics import desk"
+    return eval(call, {"desk": desk})
+
+
+@pytest.fixture
+def form_page(shared_page):
+    """The desk's page with the form as it was first."""
+    page = shared_page(PAGE)
+    page.locator(".accountant-form").evaluate("form => form.reset()")
+    return page
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"relation": "replace", "samples": "60 000", "batch": "256", "value": "1.3"},
+        {"given": "epsilon", "value": "3", "delta": "10^-7", "unit": "steps", "duration": "2000"},
+        {"given": "epsilon", "value": "8", "samples": "50,000", "batch": "4096"},
+        {"samples": "1000", "batch": "1000", "value": "20", "delta": "1e-5"},
+    ],
+)
+def test_form_gives_the_desk_s_number(fields, form_page, capsys):
+    said = answer(form_page, **fields)
+    exact, quoted = (float(x.rstrip(".")) for x in re.findall(r"\d[\d.e-]*", said))
+    wanted = evaluated(form_page)
+    assert not wanted.refused
+    assert exact == pytest.approx(wanted.value, rel=1e-4)
+    assert wanted.value <= quoted < wanted.value * 1.01
+    command = form_page.locator(".accountant-copy code").last.inner_text()
+    assert main([*shlex.split(command)[1:], "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert quoted == told["quote"]
+    assert exact == pytest.approx(told.get("epsilon") or told["noise_multiplier"], rel=1e-4)
+    card = form_page.locator(".accountant-copy p").inner_text()
+    assert f"noise multiplier {quoted}" in card or f"at most {quoted}" in card
+
+
+@pytest.mark.parametrize("place", ["http_address", "file_address"])
+def test_form_follows_typing_and_draws(place, request, open_page):
+    form_page = open_page(request.getfixturevalue(place) + PAGE)
+    before = form_page.locator(".accountant-answer").inner_text()
+    assert "3.6255" in before
+    form_page.locator("[name=value]").fill("2")
+    form_page.wait_for_function(
+        "before => document.querySelector('.accountant-answer').innerText !== before", arg=before
+    )
+    form_page.wait_for_selector(".accountant-plots svg >> nth=1")
+    labels = form_page.locator(".accountant-plots svg").evaluate_all(
+        "all => all.map((e) => e.getAttribute('aria-label'))"
+    )
+    assert [label.split(",")[0] for label in labels] == ["δ against ε", "ε against epochs"]
+    assert "this run: 1e-6 at" in labels[0]
+    assert not form_page.complaints
+
+
+@pytest.mark.parametrize("sampling", ["fixed", "shuffled", "bins", "unknown"])
+def test_form_refuses_what_is_not_exact(sampling, form_page):
+    page = form_page
+    said = answer(page, sampling=sampling)
+    assert said.startswith("Refused: ")
+    assert page.locator("a[href='#which-epsilon']").last.is_visible()
+    if sampling != "bins":
+        reply = evaluated(page)
+        high = reply.numbers["at most"]
+        quoted = re.search(r"(?:at most|bins: ε at most) (\d[\d.]*\d)", said)
+        if quoted:
+            assert high <= float(quoted[1]) < high * 1.01
+        assert (sampling == "shuffled") == bool(quoted)
+
+
+@pytest.mark.parametrize(
+    ("fields", "marked"),
+    [
+        ({"samples": "many"}, "samples"),
+        ({"batch": "60000"}, "batch"),
+        ({"duration": "0"}, "duration"),
+        ({"duration": "1e9"}, "duration"),
+        ({"value": "0.01"}, "value"),
+        ({"value": "1,5"}, "value"),
+        ({"delta": "1e-4"}, "delta"),
+        ({"delta": ""}, "delta"),
+        ({"given": "epsilon", "value": "-1"}, "value"),
+    ],
+)
+def test_form_names_what_is_wrong_beside_the_field(fields, marked, form_page):
+    page = form_page
+    assert answer(page, **fields).startswith("No number yet: see ")
+    invalid = page.locator(".accountant-form [aria-invalid=true]")
+    assert invalid.evaluate_all("all => all.map((e) => e.name)") == [marked]
+    words = page.locator(f"#{invalid.get_attribute('aria-describedby')}")
+    assert len(words.inner_text()) > 10
+    assert not page.locator(".accountant-copy").count()
+
+
+def test_form_is_reached_by_keyboard_in_order(form_page):
+    page = form_page
+    page.locator("[name=samples]").focus()
+    names = ["samples"]
+    while names[-1] != "sampling" and len(names) < 20:
+        page.keyboard.press("Tab")
+        names.append(page.evaluate("document.activeElement.name"))
+    expected = "samples batch duration unit value given delta relation sampling"
+    assert names == expected.split()
+
+
+def test_form_stands_back_without_script_and_on_paper(http_address, open_page, shared_page):
+    page = open_page(http_address + PAGE, java_script_enabled=False)
+    assert page.locator(".accountant-still").is_visible()
+    assert "desk.spent_epsilon(" in page.locator(".accountant-still").inner_text()
+    assert not page.locator(".accountant-form").is_visible()
+    page = shared_page(PAGE)
+    assert not page.locator(".accountant-still").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".accountant-still").is_visible()
+    assert not page.locator(".accountant-form").is_visible()
