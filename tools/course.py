@@ -14,6 +14,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from nbgrader.converters.base import NbGraderException
+
 from coursework import grading, sources
 from coursework.release import archive, logged, release_all
 from nb.layout import ROOT, shown
@@ -58,13 +60,17 @@ def grade(folder: Path, handed_in: Path) -> int:
 
 
 def marks(folder: Path, file: Path) -> int:
-    """Enter marks given by hand, and renew the pages of those concerned."""
+    """Enter marks given by hand, and renew the pages of those concerned; 1 if one could not be."""
+    complaints = []
     with logged(folder):
         changed = grading.enter_marks(folder, file)
         for number, (student, assignment) in enumerate(sorted(changed), start=1):
-            grading.feedback(folder, student, assignment)
             say(f"[{number}/{len(changed)}] {student}  {assignment}")
-    return _finish(folder, [])
+            try:
+                grading.feedback(folder, student, assignment)
+            except NbGraderException:
+                complaints.append(f"{student}, {assignment}: the marks are entered; no page")
+    return _finish(folder, complaints)
 
 
 def _finish(folder: Path, complaints: list[str]) -> int:
@@ -76,7 +82,7 @@ def _finish(folder: Path, complaints: list[str]) -> int:
     say(f"To mark by hand:   {shown(folder)}/marks.csv (fill it in, then `make grade MARKS=...`)")
     say(f"For the students:  {shown(folder)}/feedback/STUDENT/NAME/NAME.html")
     for complaint in complaints:
-        print(f"NOT GRADED {complaint}", file=sys.stderr)
+        print(f"NOT DONE {complaint}", file=sys.stderr)
     return int(bool(complaints))
 
 

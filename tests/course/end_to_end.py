@@ -87,6 +87,7 @@ def unhurried(patch: pytest.MonkeyPatch, kernel: bool) -> None:
         return config
 
     patch.setattr(release, "configuration", configuration)
+    patch.setattr(grading, "configuration", configuration)
 
 
 def answered(released: Path, assignment: Assignment, answers: Mapping[str, str]) -> Any:

@@ -99,11 +99,20 @@ def test_edited_moved_and_deleted_cells_are_put_back(notebook: Any, hand_in: Han
 
 
 def test_deleted_answers_are_empty_answers(notebook: Any, hand_in: Hand) -> None:
-    notebook.cells = [new_code_cell("1 + 1")]
+    notebook.cells = [cell(notebook, "intro"), new_code_cell("1 + 1")]
     notebook.metadata = {}
     result = hand_in(notebook)
     assert result.points == {"test-square": 0, "test-root": 0, "words": 0}
     assert result.waiting == set()
+
+
+def test_a_notebook_without_its_metadata_is_refused_with_a_hint(
+    notebook: Any, hand_in: Hand
+) -> None:
+    for part in notebook.cells:
+        part.metadata = {}
+    with pytest.raises(ValueError, match="lost their metadata"):
+        hand_in(notebook)
 
 
 def test_of_two_copies_of_an_answer_the_last_counts(notebook: Any, hand_in: Hand) -> None:
@@ -180,7 +189,8 @@ def test_a_dead_kernel_gives_no_points(
     with pytest.raises(NbGraderException):
         hand_in(notebook)
     entries = [e for e in grading.lines(course) if e.student == request.node.name]
-    assert sum(e.points for e in entries) == 0
-    assert not (course / "feedback" / request.node.name).exists()
+    assert [(e.points, e.waiting) for e in entries] == [(0, True)] * 3
+    page = grading.feedback(course, request.node.name, "tiny").read_text("utf-8")
+    assert page.count("To be marked by hand") == 3
     assert "DeadKernelError" in (course / "nbgrader.log").read_text("utf-8")
     assert logging.getLogger("traitlets").propagate

@@ -13,6 +13,7 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 
@@ -88,4 +89,15 @@ class RunSubmission(Execute):
         for cell in nb.cells:
             if kind_of(cell) == "tests":
                 cell.outputs = [o for o in cell.outputs if o.output_type == "error"]
+        return nb, resources
+
+
+class NotRun(NbGraderPreprocessor):
+    """In the place of a run that failed: no cell of tests is passed."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Put an error on every cell of tests."""
+        for cell in nb.cells:
+            if kind_of(cell) == "tests":
+                cell.outputs = [new_output("error", ename="NotRun", evalue="", traceback=[])]
         return nb, resources

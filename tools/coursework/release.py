@@ -36,16 +36,20 @@ def configuration(folder: Path) -> Config:
 
 
 def convert(
-    kind: type[BaseConverter], folder: Path, assignment: str, student: str = "*"
+    kind: type[BaseConverter],
+    folder: Path,
+    assignment: str,
+    student: str = "*",
+    config: Config | None = None,
 ) -> BaseConverter:
-    """Run one of nbgrader's converters on one assignment.
+    """Run one of nbgrader's converters on one assignment, with the course's settings or others.
 
     Raises
     ------
     nbgrader.converters.base.NbGraderException
         If it failed; the reason stands in ``nbgrader.log``.
     """
-    config = configuration(folder)
+    config = config or configuration(folder)
     course = CourseDirectory(config=config)
     course.assignment_id, course.student_id = assignment, student
     converter = kind(coursedir=course, config=config, force=True)
