@@ -5,7 +5,7 @@
     python tools/course.py marks FILE                      enter marks given by hand
 
 Everything is written to one folder (--folder, default _build/course) and nothing elsewhere.
-The exit status is 1 when something could not be graded.
+The exit status is 1 when something could not be graded or looks like a forgery.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def release(folder: Path, names: list[str]) -> int:
         release_all(folder, assignments, say)
     say(f"Student versions:  {shown(folder / 'release')}/NAME/NAME.ipynb")
     if names == sources.names():
-        say(f"All in one file:   {shown(archive(folder, names))}")
+        say(f"For students:      {shown(archive(folder, names))}")
     return 0
 
 
@@ -82,7 +82,7 @@ def _finish(folder: Path, complaints: list[str]) -> int:
     say(f"To mark by hand:   {shown(folder)}/marks.csv (fill it in, then `make grade MARKS=...`)")
     say(f"For the students:  {shown(folder)}/feedback/STUDENT/NAME/NAME.html")
     for complaint in complaints:
-        print(f"NOT DONE {complaint}", file=sys.stderr)
+        print(f"LOOK AT {complaint}", file=sys.stderr)
     return int(bool(complaints))
 
 

@@ -69,6 +69,8 @@ def test_the_solution_passes_and_the_empty_answer_fails(assignment: Assignment) 
     stubs = {name: stubbed(assignment.cells[name]) for name in assignment.ids("solution")}
     empty = trial.run(assignment, stubs)
     assert [name for name, error in empty.items() if error is None] == []
+    helped = trial.helped(assignment, stubs)
+    assert [name for name, error in helped.items() if error is None] == [], "with right helpers"
 
 
 def test_every_mistake_is_caught(assignment: Assignment) -> None:

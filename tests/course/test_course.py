@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import zipfile
 from pathlib import Path
@@ -82,18 +83,34 @@ def test_the_search_for_secrets_can_fail(written: Path, tmp_path: Path) -> None:
 
 
 def test_two_releases_are_equal_byte_for_byte(
-    at_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    at_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (tmp_path / "html" / "deep").mkdir(parents=True)
+    (tmp_path / "html" / "deep" / "page.html").write_text("A page.")
+    monkeypatch.setattr(release, "SITE", tmp_path / "html")
     for name in ("one", "two", "two"):  # the second one over the first one as well
         assert command.main(["--folder", str(tmp_path / name), "release"]) == 0
     assert "[1/1] tiny  20 points" in capsys.readouterr().out
-    for file in ("assignments.zip", "release/tiny/tiny.ipynb"):
+    for file in ("course.zip", "release/tiny/tiny.ipynb"):
         one, two = ((tmp_path / name / file).read_bytes() for name in ("one", "two"))
         assert one == two
         assert str(tmp_path).encode() not in one
-    with zipfile.ZipFile(tmp_path / "one" / "assignments.zip") as pack:
-        assert pack.namelist() == ["assignments/README.md", "assignments/tiny.ipynb"]
-        assert pack.read("assignments/tiny.ipynb") == one
+    with zipfile.ZipFile(tmp_path / "one" / "course.zip") as pack:
+        names = pack.namelist()
+        assert pack.read("course/assignments/tiny.ipynb") == one
+        (wheel,) = (name for name in names if name.endswith(".whl"))
+        with zipfile.ZipFile(io.BytesIO(pack.read(wheel))) as library:
+            packages = {name.partition("/")[0] for name in library.namelist()}
+    assert packages == {"dpdynamics", Path(wheel).name.replace("-py3-none-any.whl", ".dist-info")}
+    assert set(names) - {wheel} == {
+        "course/README.md",
+        "course/requirements.lock",
+        "course/assignments/tiny.ipynb",
+        "course/book/deep/page.html",
+    }
     assert not re.search(rb"20\d\d-\d\d-\d\d", one)
 
 

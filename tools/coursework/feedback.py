@@ -224,6 +224,8 @@ def _verdict(
         words = f"Tests, {score:g} of {_points(of)}" + (
             ": all passed." if state == "passed" else "."
         )
+        if cell.metadata.get("helped"):
+            words += " They passed with right answers to earlier tasks in place of your own."
         return f'<p class="result {state}">{words}</p>'
     source = assignment.cells[grade_id(cell)]
     lead = f"Tests, {score:g} of {_points(of)}{', given by hand' * by_hand}. "

@@ -21,6 +21,7 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 
+from coursework import confined
 from coursework.feedback import only_pages
 from coursework.release import configuration, convert
 from coursework.sources import Assignment, grade_id, kind_of
@@ -110,8 +111,8 @@ def _digest(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def grade(folder: Path, submission: Submission) -> None:
-    """Run one collected submission and enter its automatic points.
+def grade(folder: Path, submission: Submission) -> list[str]:
+    """Run one collected submission, enter its automatic points, and return what looks forged.
 
     Marks that were given by hand to tests of an earlier version are forgotten.
 
@@ -127,6 +128,9 @@ def grade(folder: Path, submission: Submission) -> None:
     except NbGraderException:
         leave_to_hand(folder, submission)
         raise
+    name = submission.assignment
+    graded = folder / "autograded" / submission.student / name / f"{name}.ipynb"
+    return list(nbformat.read(graded, as_version=4).metadata.get("noticed", []))
 
 
 def leave_to_hand(folder: Path, submission: Submission) -> None:
@@ -168,14 +172,19 @@ def grade_all(
 ) -> list[str]:
     """Collect and grade what is new in a folder; return complaints."""
     submissions, complaints = find(handed_in, [a.name for a in assignments])
+    if submissions and not confined.available():
+        report(
+            "Submissions run with your rights and see this machine: `unshare` cannot keep them "
+            "apart here. Time, memory and files are limited."
+        )
     if not (submissions or complaints):
         complaints.append(f"{handed_in}: no notebook in this folder")
     for number, submission in enumerate(submissions, start=1):
         where = f"[{number}/{len(submissions)}] {submission.student}  {submission.assignment}"
         try:
             fresh = collect(folder, submission)
-            if fresh:
-                grade(folder, submission)
+            for oddity in grade(folder, submission) if fresh else []:
+                complaints.append(f"{submission.path}: graded, but {oddity}")
             report(where + ("" if fresh else "  (graded before)"))
         except ValueError as error:
             fresh = _stand_in(folder, submission)
