@@ -33,7 +33,8 @@ LIMIT = f"""
 import os, resource, sys
 for name, most in (("AS", {MEMORY}), ("FSIZE", {FILE}), ("CPU", {SECONDS}), ("CORE", 0)):
     resource.setrlimit(getattr(resource, "RLIMIT_" + name), (most, most))
-os.environ.pop("JPY_PARENT_PID", None)
+if os.getppid() == 0:  # the first process of its namespace has no parent to watch
+    os.environ["JPY_PARENT_PID"] = "1"
 os.execv(sys.argv[1], sys.argv[1:])
 """
 # Arguments: a folder, the folders to see, --, the command. It ends as the command.
