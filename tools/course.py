@@ -5,7 +5,7 @@
     python tools/course.py marks FILE                      enter marks given by hand
 
 Everything is written to one folder (--folder, default _build/course) and nothing elsewhere.
-The exit status is 1 when something could not be graded.
+The exit status is 1 when something could not be graded or looks like a forgery.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+
+from nbgrader.converters.base import NbGraderException
 
 from coursework import grading, sources
 from coursework.release import archive, logged, release_all
@@ -31,7 +33,7 @@ def release(folder: Path, names: list[str]) -> int:
         release_all(folder, assignments, say)
     say(f"Student versions:  {shown(folder / 'release')}/NAME/NAME.ipynb")
     if names == sources.names():
-        say(f"All in one file:   {shown(archive(folder, names))}")
+        say(f"For students:      {shown(archive(folder, names))}")
     return 0
 
 
@@ -58,13 +60,17 @@ def grade(folder: Path, handed_in: Path) -> int:
 
 
 def marks(folder: Path, file: Path) -> int:
-    """Enter marks given by hand, and renew the pages of those concerned."""
+    """Enter marks given by hand, and renew the pages of those concerned; 1 if one could not be."""
+    complaints = []
     with logged(folder):
         changed = grading.enter_marks(folder, file)
         for number, (student, assignment) in enumerate(sorted(changed), start=1):
-            grading.feedback(folder, student, assignment)
             say(f"[{number}/{len(changed)}] {student}  {assignment}")
-    return _finish(folder, [])
+            try:
+                grading.feedback(folder, student, assignment)
+            except NbGraderException:
+                complaints.append(f"{student}, {assignment}: the marks are entered; no page")
+    return _finish(folder, complaints)
 
 
 def _finish(folder: Path, complaints: list[str]) -> int:
@@ -76,7 +82,7 @@ def _finish(folder: Path, complaints: list[str]) -> int:
     say(f"To mark by hand:   {shown(folder)}/marks.csv (fill it in, then `make grade MARKS=...`)")
     say(f"For the students:  {shown(folder)}/feedback/STUDENT/NAME/NAME.html")
     for complaint in complaints:
-        print(f"NOT GRADED {complaint}", file=sys.stderr)
+        print(f"LOOK AT {complaint}", file=sys.stderr)
     return int(bool(complaints))
 
 

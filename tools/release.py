@@ -167,7 +167,7 @@ def release(build: Path, dirty: bool) -> list[str]:
     for file, new in {
         "private-dynamics.pdf": f"{name}.pdf",
         "html/ledger.json": "ledger.json",
-        "course/assignments.zip": f"{name}-course.zip",
+        "course/course.zip": f"{name}-course.zip",
     }.items():
         if (build / file).is_file():
             shutil.copyfile(build / file, target / new)

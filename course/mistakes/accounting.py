@@ -74,6 +74,13 @@ def invert(log_transform, epsilon):
     return np.sum(np.real(values)) * 1e-3 / np.pi
 
 
+# %% invert: the line through one, finely and far
+def invert(log_transform, epsilon):
+    z = 1.0 + 1j * np.arange(5e-4, 200, 1e-3)
+    values = np.exp(log_transform(z) - epsilon * z) / (z * (z + 1))
+    return np.sum(np.real(values)) * 1e-3 / np.pi
+
+
 # %% broken-run: many participations and much noise, where the formula errs little
 def broken_run(sampling_probability):
     return 20.0, int(4 / sampling_probability**2), 1e-5
@@ -99,6 +106,16 @@ def audit(with_record, without_record, delta, confidence, rng):
         if low > delta:
             best = max(best, np.log((low - delta) / high))
     return best
+
+
+# %% audit: one of ten thresholds is chosen on the runs that it counts
+def audit(with_record, without_record, delta, confidence, rng):
+    n, tail = len(with_record), (1 - confidence) / 2
+    cuts = np.quantile(np.concatenate([with_record, without_record]), np.linspace(0.02, 0.98, 10))
+    a, b = (np.sum(x[:, None] > cuts, axis=0) for x in (with_record, without_record))
+    low = np.where(a > 0, stats.beta.ppf(tail, np.maximum(a, 1), n - a + 1), 0.0)
+    high = np.where(b < n, stats.beta.ppf(1 - tail, b + 1, np.maximum(n - b, 1)), 1.0)
+    return max(0.0, np.log(np.maximum(low - delta, 1e-300) / high).max())
 
 
 # %% audit: frequencies in place of confidence limits

@@ -15,9 +15,9 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.v4 import new_output
-from nbgrader.preprocessors import NbGraderPreprocessor
 
 from coursework import grading, release, trial
+from coursework.preparing import RunSubmission
 from coursework.release import logged
 from coursework.sources import Assignment, grade_id, kind_of, solved
 
@@ -50,10 +50,10 @@ class Graded:
         return sum(self.points[name] for name in assignment.ids("tests"))
 
 
-class RunHere(NbGraderPreprocessor):
+class RunHere(RunSubmission):
     """Run a submission in this process, in an empty folder, where nothing is imported again."""
 
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+    def run(self, nb: Any, resources: Any) -> list[str]:
         """Execute all cells; of what they put out, keep the errors."""
         space: dict[str, Any] = {"__name__": "__main__"}
         with (
@@ -66,7 +66,7 @@ class RunHere(NbGraderPreprocessor):
                 error = trial.execute(grade_id(cell), cell.source, space)
                 words = {"ename": type(error).__name__, "evalue": str(error), "traceback": []}
                 cell.outputs = [new_output("error", **words)] if error else []
-        return nb, resources
+        return []
 
 
 def unhurried(patch: pytest.MonkeyPatch, kernel: bool) -> None:
@@ -87,6 +87,7 @@ def unhurried(patch: pytest.MonkeyPatch, kernel: bool) -> None:
         return config
 
     patch.setattr(release, "configuration", configuration)
+    patch.setattr(grading, "configuration", configuration)
 
 
 def answered(released: Path, assignment: Assignment, answers: Mapping[str, str]) -> Any:
@@ -146,6 +147,9 @@ def check(folder: Path, assignment: Assignment, thorough: bool) -> None:
     wrong = half_wrong(assignment)
     answers = right(assignment) | wrong
     expected = trial.run(assignment, wrong)
+    if sum(error is not None for error in expected.values()) > 1:
+        again = trial.helped(assignment, wrong)
+        expected = {name: error and again[name] for name, error in expected.items()}
     result = grade(folder, assignment, "half", answered(released, assignment, answers))
     passed = {name for name, error in expected.items() if error is None}
     assert {n for n in assignment.ids("tests") if result.points[n]} == passed, result.words

@@ -9,7 +9,16 @@ from collections import Counter
 import pytest
 
 from coursework import trial
-from coursework.sources import Assignment, kind_of, messages, names, recognised, shown, stubbed
+from coursework.sources import (
+    Assignment,
+    Mistake,
+    kind_of,
+    messages,
+    names,
+    recognised,
+    shown,
+    stubbed,
+)
 
 PROJECTS = ("project",)  # beginnings of names: their points are their own affair
 NAMES = names()
@@ -69,6 +78,8 @@ def test_the_solution_passes_and_the_empty_answer_fails(assignment: Assignment) 
     stubs = {name: stubbed(assignment.cells[name]) for name in assignment.ids("solution")}
     empty = trial.run(assignment, stubs)
     assert [name for name, error in empty.items() if error is None] == []
+    helped = trial.helped(assignment, stubs)
+    assert [name for name, error in helped.items() if error is None] == [], "with right helpers"
 
 
 def test_every_mistake_is_caught(assignment: Assignment) -> None:
@@ -90,6 +101,28 @@ def test_every_mistake_is_caught(assignment: Assignment) -> None:
                     *map(assignment.cells.get, assignment.ids("given")),
                 ]
                 assert any(recognised(words, cell) for cell in known), f"{where}: {words!r}"
+
+
+@pytest.mark.parametrize("name", ["clipped_diffusion", "four_lenses", "project_referee"])
+def test_large_tasks_are_earned_in_steps(name: str) -> None:
+    """A mistake in one function or one regime takes the points of its own step only."""
+    assignment = Assignment(name)
+    steps = {task: tests for task, tests in assignment.own_tests.items() if len(tests) > 1}
+    assert steps
+    for task, tests in steps.items():
+        mistakes = [mistake for mistake in assignment.mistakes if mistake.cell == task]
+        earned = [sum(passed(assignment, mistake, tests)) for mistake in mistakes]
+        assert any(0 < steps < len(tests) for steps in earned), f"{task}: {earned}"
+
+
+def passed(assignment: Assignment, mistake: Mistake, tests: list[str]) -> list[bool]:
+    """Which cells of tests of one task a mistake passes; no other task is run."""
+    space: dict[str, object] = {"__name__": "__main__"}
+    for name in assignment.ids("given"):
+        if assignment.cells[name].cell_type == "code":
+            trial.execute(name, assignment.cells[name].source, space)
+    trial.execute(mistake.cell, mistake.text, space)
+    return [trial.execute(name, assignment.cells[name].source, space) is None for name in tests]
 
 
 def test_kinds(assignment: Assignment) -> None:

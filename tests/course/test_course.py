@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import zipfile
 from pathlib import Path
@@ -82,18 +83,34 @@ def test_the_search_for_secrets_can_fail(written: Path, tmp_path: Path) -> None:
 
 
 def test_two_releases_are_equal_byte_for_byte(
-    at_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    at_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (tmp_path / "html" / "deep").mkdir(parents=True)
+    (tmp_path / "html" / "deep" / "page.html").write_text("A page.")
+    monkeypatch.setattr(release, "SITE", tmp_path / "html")
     for name in ("one", "two", "two"):  # the second one over the first one as well
         assert command.main(["--folder", str(tmp_path / name), "release"]) == 0
     assert "[1/1] tiny  20 points" in capsys.readouterr().out
-    for file in ("assignments.zip", "release/tiny/tiny.ipynb"):
+    for file in ("course.zip", "release/tiny/tiny.ipynb"):
         one, two = ((tmp_path / name / file).read_bytes() for name in ("one", "two"))
         assert one == two
         assert str(tmp_path).encode() not in one
-    with zipfile.ZipFile(tmp_path / "one" / "assignments.zip") as pack:
-        assert pack.namelist() == ["assignments/README.md", "assignments/tiny.ipynb"]
-        assert pack.read("assignments/tiny.ipynb") == one
+    with zipfile.ZipFile(tmp_path / "one" / "course.zip") as pack:
+        names = pack.namelist()
+        assert pack.read("course/assignments/tiny.ipynb") == one
+        (wheel,) = (name for name in names if name.endswith(".whl"))
+        with zipfile.ZipFile(io.BytesIO(pack.read(wheel))) as library:
+            packages = {name.partition("/")[0] for name in library.namelist()}
+    assert packages == {"dpdynamics", Path(wheel).name.replace("-py3-none-any.whl", ".dist-info")}
+    assert set(names) - {wheel} == {
+        "course/README.md",
+        "course/requirements.lock",
+        "course/assignments/tiny.ipynb",
+        "course/book/deep/page.html",
+    }
     assert not re.search(rb"20\d\d-\d\d-\d\d", one)
 
 
@@ -123,9 +140,15 @@ def test_who_handed_in_what(path: str, expected: tuple[str, str] | None, tmp_pat
     assert len(complaints) == (expected is None)
 
 
-def test_a_class_from_files_to_final_points(
-    at_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def graded(
+    at_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """The folder of a class: Ada is right, Ben empty, Eve's file is no notebook."""
+    end_to_end.unhurried(monkeypatch, kernel=False)
     folder, handed_in = tmp_path / "course", tmp_path / "in"
     run = ["--folder", str(folder)]
     assert command.main([*run, "release"]) == 0
@@ -138,28 +161,41 @@ def test_a_class_from_files_to_final_points(
     (handed_in / "eve").mkdir()
     (handed_in / "eve" / "tiny.ipynb").write_text("not a notebook")
     capsys.readouterr()
-
     assert command.main([*run, "grade", str(handed_in)]) == 1
     out, err = capsys.readouterr()
     assert "[1/3] eve  tiny  NOT GRADED" in out and "eve" in err
     assert re.search(r"tiny +ada +15 of 20, up to 5 more to be marked by hand", out)
     assert re.search(r"tiny +ben +0 of 20\n", out)
-    assert rows(folder / "grades.csv")[0] == ["assignment", "student", "points", "of", "waiting"]
-    assert rows(folder / "marks.csv")[1:] == [["tiny", "ada", "words", "5", "", ""]]
+    return folder
 
-    marks = tmp_path / "marked.csv"
-    head = "assignment,student,task,of,points,comment\n"
+
+HEAD = "assignment,student,task,of,points,comment\n"
+
+
+def mark(folder: Path, *lines: str) -> int:
+    """Enter a table of marks."""
+    file = folder.parent / "marked.csv"
+    file.write_text(HEAD + "\n".join(lines) + "\n", "utf-8")
+    return command.main(["--folder", str(folder), "marks", str(file)])
+
+
+def test_a_class_from_files_to_final_points(
+    graded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, handed_in = graded, graded.parent / "in"
+    run = ["--folder", str(folder)]
+    assert rows(folder / "grades.csv")[0] == ["assignment", "student", "points", "of", "waiting"]
+    assert rows(folder / "marks.csv")[1] == ["tiny", "ada", "words", "5", "", ""]
     for points in ("6", "-1", "many"):
-        marks.write_text(f"{head}tiny,ada,words,5,{points},\n")
         with pytest.raises(SystemExit):
-            command.main([*run, "marks", str(marks)])
+            mark(folder, f"tiny,ada,words,5,{points},")
+    marks = folder.parent / "marked.csv"
     marks.write_text("assignment;student;task;of;points\ntiny;ada;words;5;4\n")
     with pytest.raises(SystemExit):
         command.main([*run, "marks", str(marks)])
     assert "no column assignment, points, student, task" in capsys.readouterr().err
-    marks.write_text(f"{head}tiny,ada,words,5,4.5,One sign is <missing>.\n")
-    assert command.main([*run, "marks", str(marks)]) == 0
-    assert rows(folder / "grades.csv")[1:] == [
+    assert mark(folder, "tiny,ada,words,5,4.5,One sign is <missing>.") == 0
+    assert rows(folder / "grades.csv")[1:3] == [
         ["tiny", "ada", "19.5", "20", "0"],
         ["tiny", "ben", "0", "20", "0"],
     ]
@@ -172,14 +208,74 @@ def test_a_class_from_files_to_final_points(
     assert command.main([*run, "grade", str(handed_in)]) == 0
     assert capsys.readouterr().out.count("(graded before)") == 2
     assert rows(folder / "grades.csv")[1][2] == "19.5", "marks given by hand stay"
-    (tmp_path / "nothing").mkdir()
-    assert command.main([*run, "grade", str(tmp_path / "nothing")]) == 1
+    (folder.parent / "nothing").mkdir()
+    assert command.main([*run, "grade", str(folder.parent / "nothing")]) == 1
     assert "no notebook in this folder" in capsys.readouterr().err
     twice = handed_in / "ada" / "tiny.ipynb"
     twice.parent.mkdir()
-    twice.write_bytes(released.read_bytes())
+    twice.write_bytes((folder / "release" / "tiny" / "tiny.ipynb").read_bytes())
     assert command.main([*run, "grade", str(handed_in)]) == 1
     assert "keep one" in capsys.readouterr().err
+
+
+def test_what_could_not_be_graded_is_marked_by_hand(graded: Path) -> None:
+    waiting = [row[2] for row in rows(graded / "marks.csv") if row[1] == "eve"]
+    assert waiting == ["test-square", "test-root", "words"]
+    assert rows(graded / "grades.csv")[3] == ["tiny", "eve", "0", "20", "20"]
+    tasks = {"test-square": "4,By mail.", "test-root": "9,", "words": "2,"}
+    assert mark(graded, *(f"tiny,eve,{task},,{given}" for task, given in tasks.items())) == 0
+    assert rows(graded / "grades.csv")[3] == ["tiny", "eve", "15", "20", "0"]
+    page = (graded / "feedback" / "eve" / "tiny" / "tiny.html").read_text("utf-8")
+    assert "4 of 6 points, given by hand" in page and "By mail." in page
+    command.main(["--folder", str(graded), "grade", str(graded.parent / "in")])
+    assert rows(graded / "grades.csv")[3][2] == "15", "marks given by hand stay"
+
+
+def test_points_of_tests_can_be_given_by_hand_with_a_reason(
+    graded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (graded / "tasks.csv").read_bytes()
+    with pytest.raises(SystemExit):
+        mark(graded, "tiny,ben,test-root,9,4.5,")
+    assert "row 2 (ben, tiny, test-root): the tests gave 0" in capsys.readouterr().err
+    assert mark(graded, "tiny,ben,test-square,6,0,", "tiny,ben,test-root,9,4.5,Right idea.") == 0
+    changed = [row for row in rows(graded / "tasks.csv") if row[1] == "ben"]
+    assert [row[3:] for row in changed[:2]] == [["0", "6", "automatic"], ["4.5", "9", "by hand"]]
+    assert (graded / "tasks.csv").read_bytes() != before
+    assert ["tiny", "ben", "test-root", "9", "4.5", "Right idea."] in rows(graded / "marks.csv")
+    page = (graded / "feedback" / "ben" / "tiny" / "tiny.html").read_text("utf-8")
+    assert "4.5 of 20 points" in page and "Comment: Right idea." in page
+    assert "4.5 of 9 points, given by hand" in page
+
+
+def test_a_table_of_marks_with_mistakes_is_refused_whole(
+    graded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (graded / "gradebook.db").read_bytes()
+    with pytest.raises(SystemExit):
+        mark(
+            graded,
+            "tiny,ada,words,5,4,",
+            "tiny,ada,words,5,3,",
+            "tiny,ada,words,5,4,",
+            "tiny,ada,test-square,5,5,Late.",
+            "tiny,bob,words,5,4,",
+        )
+    said = capsys.readouterr().err
+    assert "row 3 (ada, tiny, words): row 2 says something else" in said
+    assert "row 5 (ada, tiny, test-square): the task has 6 points, not 5" in said
+    assert "row 6 (bob, tiny, words): there is no such task" in said
+    assert "row 2 (" not in said and "row 4 (" not in said
+    assert (graded / "gradebook.db").read_bytes() == before
+
+
+def test_marks_are_exported_even_if_a_page_cannot_be_made(
+    graded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (graded / "autograded" / "ada" / "tiny" / "tiny.ipynb").unlink()
+    assert mark(graded, "tiny,ada,words,5,4,") == 1
+    assert "ada, tiny" in capsys.readouterr().err
+    assert rows(graded / "grades.csv")[1] == ["tiny", "ada", "19", "20", "0"]
 
 
 def rows(path: Path) -> list[list[str]]:

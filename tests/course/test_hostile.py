@@ -15,8 +15,9 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.converters.base import NbGraderException
 
-from coursework import grading, release
+from coursework import confined, grading, release
 from coursework.sources import Assignment, grade_id
+from nb.layout import ROOT
 
 pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
 Hand = Callable[..., end_to_end.Graded]
@@ -99,11 +100,20 @@ def test_edited_moved_and_deleted_cells_are_put_back(notebook: Any, hand_in: Han
 
 
 def test_deleted_answers_are_empty_answers(notebook: Any, hand_in: Hand) -> None:
-    notebook.cells = [new_code_cell("1 + 1")]
+    notebook.cells = [cell(notebook, "intro"), new_code_cell("1 + 1")]
     notebook.metadata = {}
     result = hand_in(notebook)
     assert result.points == {"test-square": 0, "test-root": 0, "words": 0}
     assert result.waiting == set()
+
+
+def test_a_notebook_without_its_metadata_is_refused_with_a_hint(
+    notebook: Any, hand_in: Hand
+) -> None:
+    for part in notebook.cells:
+        part.metadata = {}
+    with pytest.raises(ValueError, match="lost their metadata"):
+        hand_in(notebook)
 
 
 def test_of_two_copies_of_an_answer_the_last_counts(notebook: Any, hand_in: Hand) -> None:
@@ -127,6 +137,128 @@ def test_warnings_cost_nothing_and_displays_give_nothing(notebook: Any, hand_in:
         notebook, "root"
     ).source = "import sys\ndef root(x):\n    sys.displayhook(9.0)\n    return -1"
     assert hand_in(notebook).points == {"test-square": 6, "test-root": 0, "words": 0}
+
+
+def test_a_task_is_not_lost_for_a_helper_from_an_earlier_one(notebook: Any, hand_in: Hand) -> None:
+    cell(notebook, "square").source = "def square(x):\n    return 0"
+    cell(notebook, "root").source = "def root(x):\n    return math.sqrt(square(x)) ** 0.5"
+    result = hand_in(notebook)
+    assert result.points == {"test-square": 0, "test-root": 9, "words": 0}
+    assert "They passed with right answers to earlier tasks in place of your own." in result.words
+    cell(notebook, "root").source = "def root(x):\n    return square(x)"
+    assert hand_in(notebook).points == {"test-square": 0, "test-root": 0, "words": 0}
+
+
+STRIP = """
+import ast
+class Strip(ast.NodeTransformer):
+    def visit_Assert(self, node):
+        return ast.Pass()
+get_ipython().ast_transformers.insert(PLACE, Strip())
+def square(x):
+    return 0
+"""
+AGREES = """
+class Agrees:
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+def square(x):
+    return Agrees()
+"""
+FLOAT = """
+class Close(float):
+    def __sub__(self, other): return 0.0
+def square(x):
+    return Close(4.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("forgery", "word"),
+    [
+        (STRIP.replace("PLACE", "0"), "assertions have no effect in test-square"),
+        (STRIP.replace("PLACE", "9"), "assertions have no effect in test-square"),
+        ("get_ipython().ast_transformers.clear()", "assertions have no effect"),
+        (AGREES, "in test-square an answer compares as it likes"),
+        (FLOAT, "in test-square an answer compares as it likes"),
+    ],
+)
+def test_a_forged_result_gives_nothing_and_is_noticed(
+    forgery: str, word: str, course: Path, notebook: Any, hand_in: Hand
+) -> None:
+    cell(notebook, "square").source = forgery
+    assert hand_in(notebook).points["test-square"] == 0
+    graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
+    assert word in "\n".join(nbformat.read(graded, as_version=4).metadata.noticed)
+
+
+SQL = """
+import sqlite3
+with sqlite3.connect(GRADEBOOK) as book:
+    book.execute("update grade set manual_score = 99")
+def square(x):
+    return 0
+"""
+
+
+def test_a_gradebook_that_a_submission_writes_is_put_back(
+    course: Path, notebook: Any, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confined, "available", lambda: False)
+    book = course / "gradebook.db"
+    cell(notebook, "square").source = SQL.replace("GRADEBOOK", repr(str(book)))
+    assert hand_in(notebook).points == {"test-square": 0, "test-root": 9, "words": 0}
+    assert max(entry.points for entry in grading.lines(course)) == 9
+    graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
+    assert "wrote into the gradebook" in nbformat.read(graded, as_version=4).metadata.noticed[0]
+
+
+LOOK = """
+import os, socket
+from pathlib import Path
+def root(x):
+    for path in PATHS:
+        assert not Path(path).exists(), path
+    assert os.getuid() != 0 or Path("/proc/self/uid_map").read_text().split()[1] != "0"
+    try:
+        socket.create_connection(("127.0.0.1", 9), 1)
+    except OSError as error:
+        assert error.errno == 101  # there is no network, and not merely no server
+    try:
+        Path(math.__spec__.origin if math.__spec__.origin != "built-in" else os.__file__).touch()
+    except OSError:
+        return math.sqrt(x)
+"""
+
+
+@pytest.mark.skipif(not confined.available(), reason="needs Linux's namespaces")
+def test_a_submission_sees_no_source_no_gradebook_and_no_network(
+    course: Path, notebook: Any, hand_in: Hand
+) -> None:
+    hidden = [ROOT / "course", ROOT / "tests", ROOT / ".git", course / "gradebook.db"]
+    cell(notebook, "root").source = LOOK.replace("PATHS", repr([str(path) for path in hidden]))
+    assert all(path.exists() for path in hidden)
+    assert hand_in(notebook).points["test-root"] == 9
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_memory_files_and_output_are_limited(
+    apart: bool, course: Path, notebook: Any, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not apart:
+        monkeypatch.setattr(confined, "available", lambda: False)
+    cell(notebook, "square").source = "def square(x):\n    return np.ones(2 * 10**9).sum()"
+    cell(notebook, "root").source = (
+        "print('x' * 20_000_000)\n"
+        "def root(x):\n"
+        "    print('x' * 20_000_000)\n"
+        "    open('large', 'wb').write(bytes(100_000_000))"
+    )
+    result = hand_in(notebook)
+    assert result.points == {"test-square": 0, "test-root": 0, "words": 0}
+    assert "MemoryError" in result.words and "File too large" in result.words
+    graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
+    assert graded.stat().st_size < 500_000
 
 
 THIEF = """
@@ -180,7 +312,8 @@ def test_a_dead_kernel_gives_no_points(
     with pytest.raises(NbGraderException):
         hand_in(notebook)
     entries = [e for e in grading.lines(course) if e.student == request.node.name]
-    assert sum(e.points for e in entries) == 0
-    assert not (course / "feedback" / request.node.name).exists()
+    assert [(e.points, e.waiting) for e in entries] == [(0, True)] * 3
+    page = grading.feedback(course, request.node.name, "tiny").read_text("utf-8")
+    assert page.count("To be marked by hand") == 3
     assert "DeadKernelError" in (course / "nbgrader.log").read_text("utf-8")
     assert logging.getLogger("traitlets").propagate

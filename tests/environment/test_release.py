@@ -45,7 +45,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "html/ledger.json": json.dumps({"claims": claims}),
         "letters/letter-test2025.md": "Dear authors,",
         "private-dynamics.pdf": "%PDF",
-        "course/assignments.zip": "zip",
+        "course/course.zip": "zip",
     }
     for name, text in files.items():
         (root / "_build" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def test_the_checksums_can_fail(repository: Path) -> None:
     assert spoiled.returncode != 0
 
 
-@pytest.mark.parametrize("lost", ["private-dynamics.pdf", "course/assignments.zip"])
+@pytest.mark.parametrize("lost", ["private-dynamics.pdf", "course/course.zip"])
 def test_a_release_without_a_part_is_refused(
     repository: Path, lost: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

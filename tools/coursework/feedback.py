@@ -80,11 +80,18 @@ class StudentFeedback(Exporter):
             stored = book.find_submission_notebook(
                 names["notebook"], names["assignment"], names["student"]
             )
-            waiting = {grade.name for grade in stored.grades if grade.needs_manual_grade}
-        return page(assignment, names["student"], nb, waiting), resources
+            waiting = {g.name for g in stored.grades if g.needs_manual_grade}
+            by_hand = {g.name for g in stored.grades if g.manual_score is not None}
+            comments = {comment.name: comment.comment for comment in stored.comments}
+        for cell in nb.cells:
+            if comments.get(grade_id(cell)):
+                cell.metadata.nbgrader.comment = comments[grade_id(cell)]
+        return page(assignment, names["student"], nb, waiting, by_hand - waiting), resources
 
 
-def page(assignment: Assignment, student: str, nb: NotebookNode, waiting: set[str]) -> str:
+def page(
+    assignment: Assignment, student: str, nb: NotebookNode, waiting: set[str], by_hand: set[str]
+) -> str:
     """The whole page.
 
     Parameters
@@ -93,8 +100,10 @@ def page(assignment: Assignment, student: str, nb: NotebookNode, waiting: set[st
         Autograded notebook, in which nbgrader's ``GetGrades`` has put scores and comments.
     waiting
         Ids of the cells that are still to be marked by hand.
+    by_hand
+        Ids of the cells that were.
     """
-    tasks = list(_tasks(assignment, nb, waiting))
+    tasks = list(_tasks(assignment, nb, waiting, by_hand))
     graded = [task for task in tasks if task.of]
     points, of = sum(t.points for t in graded), sum(t.of for t in graded)
     title = _heading(assignment.notebook.cells[0].source) or assignment.name
@@ -134,7 +143,9 @@ def page(assignment: Assignment, student: str, nb: NotebookNode, waiting: set[st
     )
 
 
-def _tasks(assignment: Assignment, nb: NotebookNode, waiting: set[str]) -> Iterator[Task]:
+def _tasks(
+    assignment: Assignment, nb: NotebookNode, waiting: set[str], by_hand: set[str]
+) -> Iterator[Task]:
     """Sections of the notebook, in order; the first one is what stands before the first task."""
     task = Task("Before the first task")
     for cell in nb.cells:
@@ -154,10 +165,11 @@ def _tasks(assignment: Assignment, nb: NotebookNode, waiting: set[str]) -> Itera
         elif kind in ("tests", "written"):
             score, of = float(mark.get("score") or 0.0), assignment.points[name]
             task.points, task.of = task.points + score, task.of + of
-            if kind == "tests":
-                task.parts.append(_verdict(assignment, cell, score, of))
-            else:
+            if kind == "written":
                 task.parts.append(_text("Your answer", cell))
+            elif name not in waiting:
+                task.parts.append(_verdict(assignment, cell, score, of, name in by_hand))
+            if kind == "written" or name in waiting:
                 task.parts.append(_marked(name in waiting, score, of))
         if kind in ("solution", "tests", "written") and mark.get("comment"):
             task.parts.append(f'<p class="result">Comment: {escape(mark["comment"])}</p>')
@@ -200,17 +212,23 @@ def _stopped(assignment: Assignment | None, cell: NotebookNode) -> str:
     return f'<p class="result failed">This cell stops with {_described(assignment, error)}.</p>'
 
 
-def _verdict(assignment: Assignment, cell: NotebookNode, score: float, of: float) -> str:
+def _verdict(
+    assignment: Assignment, cell: NotebookNode, score: float, of: float, by_hand: bool
+) -> str:
     """A line on a cell of tests."""
     error = _error(cell)
-    if error is None or score >= of:
+    if by_hand and (error is None or error.ename == "NotRun"):
+        return f'<p class="result">{score:g} of {_points(of)}, given by hand.</p>'
+    if error is None or (score >= of and not by_hand):
         state = "passed" if score >= of else "failed"
         words = f"Tests, {score:g} of {_points(of)}" + (
             ": all passed." if state == "passed" else "."
         )
+        if cell.metadata.get("helped"):
+            words += " They passed with right answers to earlier tasks in place of your own."
         return f'<p class="result {state}">{words}</p>'
     source = assignment.cells[grade_id(cell)]
-    lead = f"Tests, {score:g} of {_points(of)}. "
+    lead = f"Tests, {score:g} of {_points(of)}{', given by hand' * by_hand}. "
     if error.ename == "AssertionError" and recognised(error.evalue, source):
         seen = nbformat.v4.new_code_cell(shown(source))
         which = (

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Grade, Gradebook, MissingEntry
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 
+from coursework import confined
 from coursework.feedback import only_pages
 from coursework.release import configuration, convert
-from coursework.sources import Assignment, kind_of
+from coursework.sources import Assignment, grade_id, kind_of
 
 Report = Callable[[str], None]
 
@@ -84,13 +85,19 @@ def collect(folder: Path, submission: Submission) -> bool:
     Raises
     ------
     ValueError
-        If the file is no notebook.
+        If the file is no notebook, or none of its cells bears a name of the assignment.
     """
     name, student = submission.assignment, submission.student
     try:
-        nbformat.validate(nbformat.read(submission.path, as_version=4))
+        notebook = nbformat.read(submission.path, as_version=4)
+        nbformat.validate(notebook)
     except Exception as error:
         raise ValueError(f"not a notebook ({str(error).splitlines()[0][:80]})") from error
+    if not {grade_id(cell) for cell in notebook.cells} & set(Assignment(name, folder).cells):
+        raise ValueError(
+            "its cells have lost their metadata, so that no answer can be told from another; "
+            "paste them into a fresh copy of the assignment, or mark it by hand"
+        )
     target = folder / "submitted" / student / name / f"{name}.ipynb"
     graded = folder / "autograded" / student / name / f"{name}.ipynb"
     if target.is_file() and graded.is_file() and _digest(target) == _digest(submission.path):
@@ -104,15 +111,52 @@ def _digest(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def grade(folder: Path, submission: Submission) -> None:
-    """Run one collected submission and enter its automatic points.
+def grade(folder: Path, submission: Submission) -> list[str]:
+    """Run one collected submission, enter its automatic points, and return what looks forged.
+
+    Marks that were given by hand to tests of an earlier version are forgotten.
 
     Raises
     ------
     nbgrader.converters.base.NbGraderException
-        If it could not be run to the end, for instance because it ended its kernel.
+        If it could not be run to the end, for instance because it ended its kernel. All its tasks
+        wait to be marked by hand then.
     """
-    convert(Autograde, folder, submission.assignment, submission.student)
+    _forget_marks_of_tests(folder, submission)
+    try:
+        convert(Autograde, folder, submission.assignment, submission.student)
+    except NbGraderException:
+        leave_to_hand(folder, submission)
+        raise
+    name = submission.assignment
+    graded = folder / "autograded" / submission.student / name / f"{name}.ipynb"
+    return list(nbformat.read(graded, as_version=4).metadata.get("noticed", []))
+
+
+def leave_to_hand(folder: Path, submission: Submission) -> None:
+    """Enter a collected submission without running it: all its tasks wait to be marked by hand."""
+    name, student = submission.assignment, submission.student
+    config = configuration(folder)
+    steps = config.Autograde.autograde_preprocessors
+    config.Autograde.autograde_preprocessors = ["coursework.preparing.NotRun", *steps[1:]]
+    convert(Autograde, folder, name, student, config)
+    with gradebook(folder) as book:
+        for entry in book.find_submission_notebook(name, name, student).grades:
+            entry.needs_manual_grade = True
+        book.db.commit()
+
+
+def _forget_marks_of_tests(folder: Path, submission: Submission) -> None:
+    name, student = submission.assignment, submission.student
+    with gradebook(folder) as book:
+        try:
+            grades = book.find_submission_notebook(name, name, student).grades
+        except MissingEntry:
+            return
+        for entry in grades:
+            if entry.cell.cell_type == "code":
+                entry.manual_score = _comment(entry).manual_comment = None
+        book.db.commit()
 
 
 def feedback(folder: Path, student: str, assignment: str) -> Path:
@@ -128,17 +172,24 @@ def grade_all(
 ) -> list[str]:
     """Collect and grade what is new in a folder; return complaints."""
     submissions, complaints = find(handed_in, [a.name for a in assignments])
+    if submissions and not confined.available():
+        report(
+            "Submissions run with your rights and see this machine: `unshare` cannot keep them "
+            "apart here. Time, memory and files are limited."
+        )
     if not (submissions or complaints):
         complaints.append(f"{handed_in}: no notebook in this folder")
     for number, submission in enumerate(submissions, start=1):
         where = f"[{number}/{len(submissions)}] {submission.student}  {submission.assignment}"
         try:
             fresh = collect(folder, submission)
-            if fresh:
-                grade(folder, submission)
-                feedback(folder, submission.student, submission.assignment)
+            for oddity in grade(folder, submission) if fresh else []:
+                complaints.append(f"{submission.path}: graded, but {oddity}")
             report(where + ("" if fresh else "  (graded before)"))
         except ValueError as error:
+            fresh = _stand_in(folder, submission)
+            if fresh:
+                leave_to_hand(folder, submission)
             complaints.append(f"{submission.path}: {error}")
             report(f"{where}  NOT GRADED: {error}")
         except NbGraderException:
@@ -147,41 +198,76 @@ def grade_all(
                 f"refuse to be interrupted); the reason stands in {folder / 'nbgrader.log'}"
             )
             report(f"{where}  NOT GRADED: it could not be run to the end")
+        done = folder / "autograded" / submission.student / submission.assignment
+        if fresh and done.is_dir():
+            feedback(folder, submission.student, submission.assignment)
     return complaints
+
+
+def _stand_in(folder: Path, submission: Submission) -> bool:
+    """Put an empty notebook in the place of an unreadable file; False if it stands there."""
+    name = submission.assignment
+    place = folder / "submitted" / submission.student / name / f"{name}.ipynb"
+    empty = nbformat.writes(nbformat.v4.new_notebook()) + "\n"
+    if place.is_file() and place.read_text("utf-8") == empty:
+        return False
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(empty, "utf-8")
+    return True
 
 
 def enter_marks(folder: Path, marks: Path) -> set[tuple[str, str]]:
     """Enter a filled ``marks.csv``; return whose pages changed, as (student, assignment).
 
+    A row may stand for any task, as ``tasks.csv`` names them. A row without points is passed over.
+
     Raises
     ------
     ValueError
-        If a column is missing, a line names an unknown answer, or its points are not between 0 and
-        the most possible. Nothing is entered then.
+        If a column is missing, or a row names an unknown task, has points that are not between 0
+        and the most possible, states another maximum, contradicts an earlier row, or changes what
+        the tests gave without a comment, which the student is shown. Every such row is named, and
+        nothing is entered.
     """
     with marks.open(encoding="utf-8-sig", newline="") as file:
         table = csv.DictReader(file)
         missing = {"assignment", "student", "task", "points"} - set(table.fieldnames or ())
         if missing:
             raise ValueError(f"{marks.name}: no column {', '.join(sorted(missing))}")
-        lines = [row for row in table if (row["points"] or "").strip()]
+        rows = [(table.line_num, row) for row in table if (row["points"] or "").strip()]
     changed: set[tuple[str, str]] = set()
+    first: dict[tuple[str, str, str], tuple[int, float, str]] = {}
+    wrong = []
     with gradebook(folder) as book:
-        for row in lines:
-            place = (row["task"], row["assignment"], row["assignment"], row["student"])
-            where = f"{marks.name}: {row['student']}, {row['assignment']}, {row['task']}"
+        for number, row in rows:
+            student, assignment, task = row["student"], row["assignment"], row["task"]
+            where = f"row {number} ({student}, {assignment}, {task})"
             try:
-                entry, comment = book.find_grade(*place), book.find_comment(*place)
-            except MissingEntry as error:
-                book.db.rollback()
-                raise ValueError(f"{where}: no such answer was graded") from error
-            points = _number(row["points"], entry.max_score)
+                entry = book.find_grade(task, assignment, assignment, student)
+            except MissingEntry:
+                wrong.append(f"{where}: there is no such task of this student")
+                continue
+            points, of = _number(row["points"], entry.max_score), row.get("of") or ""
+            words = (row.get("comment") or "").strip()
             if points is None:
-                book.db.rollback()
-                raise ValueError(f"{where}: points must be from 0 to {entry.max_score:g}")
+                wrong.append(f"{where}: points must be from 0 to {entry.max_score:g}")
+                continue
+            if of.strip() and _number(of, entry.max_score) != entry.max_score:
+                wrong.append(f"{where}: the task has {entry.max_score:g} points, not {of}")
+            line, *before = first.setdefault((student, assignment, task), (number, points, words))
+            if before != [points, words]:
+                wrong.append(f"{where}: row {line} says something else of the same task")
+            by_tests = entry.manual_score is None and not entry.needs_manual_grade
+            if by_tests and entry.auto_score == points and not words:
+                continue
+            if by_tests and not words and entry.cell.cell_type == "code":
+                wrong.append(f"{where}: the tests gave {entry.auto_score:g}; say why in a comment")
             entry.manual_score, entry.needs_manual_grade = points, False
-            comment.manual_comment = (row.get("comment") or "").strip() or None
-            changed.add((row["student"], row["assignment"]))
+            _comment(entry).manual_comment = words or None
+            changed.add((student, assignment))
+        if wrong:
+            book.db.rollback()
+            raise ValueError(f"{marks.name}, nothing was entered:\n" + "\n".join(wrong))
         book.db.commit()
     return changed
 
@@ -192,6 +278,16 @@ def _number(text: str, most: float) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value <= most else None
+
+
+def _comment(entry: Grade) -> Comment:
+    """The comment on a task; nbgrader itself makes none for a cell of tests."""
+    for comment in entry.notebook.comments:
+        if comment.name == entry.name:
+            return comment
+    comment = Comment(cell=entry.cell)
+    entry.notebook.comments.append(comment)
+    return comment
 
 
 def gradebook(folder: Path) -> Gradebook:
@@ -227,8 +323,8 @@ def lines(folder: Path) -> Iterator[Line]:
             for submission in sorted(assignment.submissions, key=lambda s: s.student_id):
                 for notebook in submission.notebooks:
                     for entry in sorted(notebook.grades, key=lambda g: order.index(g.name)):
-                        place = (entry.name, notebook.name, assignment.name, submission.student_id)
                         written = kind_of(source.cells[entry.name]) == "written"
+                        said = [c for c in notebook.comments if c.name == entry.name]
                         yield Line(
                             submission.student_id,
                             assignment.name,
@@ -236,7 +332,7 @@ def lines(folder: Path) -> Iterator[Line]:
                             float(entry.score or 0.0),
                             float(entry.max_score),
                             _state(entry, written),
-                            (book.find_comment(*place).comment if written else None) or "",
+                            (said[0].comment if said else None) or "",
                         )
 
 
@@ -272,7 +368,7 @@ def export(folder: Path) -> list[str]:
     for key in dict.fromkeys((e.assignment, e.student) for e in entries):
         own = [e for e in entries if (e.assignment, e.student) == key]
         points, of = sum(e.points for e in own), sum(e.of for e in own)
-        waiting = sum(e.of for e in own if e.waiting)
+        waiting = sum(e.of - e.points for e in own if e.waiting)
         totals.append([*key, f"{points:g}", f"{of:g}", f"{waiting:g}"])
         more = f", up to {waiting:g} more to be marked by hand" if waiting else ""
         summary.append(f"{key[0]:32} {key[1]:24} {points:g} of {of:g}{more}")
@@ -281,7 +377,10 @@ def export(folder: Path) -> list[str]:
 
 
 def _table(path: Path, head: list[str], rows: Iterable[list[str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    """Write a table beside its place, and put it there when it is whole."""
+    whole = path.with_suffix(".new")
+    with whole.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
         writer.writerows(rows)
+    whole.replace(path)

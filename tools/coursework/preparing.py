@@ -2,23 +2,30 @@
 
 :class:`RestoreCells` puts every locked cell back as it was released, with its hidden tests, in the
 order of the source, whatever the student deleted, edited, copied or moved. :class:`RunSubmission`
-runs the notebook in an empty folder and lets only errors decide about a cell of tests.
+runs the notebook in a confined process and lets only errors decide about a cell of tests.
 """
 
 from __future__ import annotations
 
+import ast
+import secrets
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 
-from coursework.sources import grade_id, kind_of
+from coursework import guard
+from coursework.confined import ConfinedKernel
+from coursework.sources import Assignment, grade_id, kind_of, solved
 
 ANSWERS = ("solution", "written")
+OUTPUT = 100_000  # characters that are kept of what one cell puts out
+GUARD = Path(guard.__file__).read_text("utf-8")
 
 
 class RestoreCells(NbGraderPreprocessor):
@@ -72,20 +79,119 @@ def _contents(
 
 
 class RunSubmission(Execute):
-    """Run the notebook in an empty folder; only an error takes the points of a cell of tests.
+    """Run the notebook apart from all else; only an error takes the points of a cell of tests.
 
     By nbgrader's own rules a mere warning would take them, and a value that the student's code
-    sends to the display could give them.
+    sends to the display could give them. Where the tests of several tasks fail, the notebook is run
+    once more, with the reference answer behind the tests of each of these tasks: a later task must
+    not fail for an earlier one alone.
+
+    What looks like a forgery stands in the notebook's metadata, under ``noticed``.
     """
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("kernel_manager_class", ConfinedKernel)
+        super().__init__(**settings)
 
     def preprocess(self, nb: NotebookNode, resources: Any, **rest: Any) -> tuple[NotebookNode, Any]:
         """Execute all cells."""
+        names = resources["nbgrader"]
+        course = self.parent.parent.coursedir
+        folder = Path(course.format_path(course.source_directory, ".", names["assignment"]))
+        assignment = Assignment(names["assignment"], folder.parents[1])
+        gradebook = Path(names["db_url"].removeprefix("sqlite:///"))
+        before = gradebook.read_bytes()
+        noticed = self.run(nb, resources)
+        failed = {grade_id(cell) for cell in nb.cells if kind_of(cell) == "tests" and cell.outputs}
+        wrong = {task for task, tests in assignment.own_tests.items() if failed & set(tests)}
+        if len(wrong) > 1:
+            again = nbformat.from_dict({**nb, "cells": _with_references(nb, assignment, wrong)})
+            self.run(again, resources)
+            passed = {grade_id(cell) for cell in again.cells if not cell.get("outputs")}
+            for cell in nb.cells:
+                if grade_id(cell) in failed & passed:
+                    cell.outputs, cell.metadata["helped"] = [], True
+        if gradebook.read_bytes() != before:
+            gradebook.write_bytes(before)
+            noticed.append("it wrote into the gradebook, which has been put back")
+        nb.metadata["noticed"] = noticed
+        return nb, resources
+
+    def run(self, nb: NotebookNode, resources: Any) -> list[str]:
+        """Execute all cells, of which those of tests keep only an error; return what is odd."""
         place = resources["metadata"].get("path")
+        self.word = f"_{secrets.token_hex(8)}"
         with TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True) as folder:
             resources["metadata"]["path"] = folder
-            nb, resources = super().preprocess(nb, resources, **rest)
+            super().preprocess(nb, resources)
         resources["metadata"]["path"] = place
+        noticed = []
         for cell in nb.cells:
             if kind_of(cell) == "tests":
-                cell.outputs = [o for o in cell.outputs if o.output_type == "error"]
+                errors = [o for o in cell.outputs if o.output_type == "error"]
+                words = {error.evalue for error in errors}
+                if not errors:
+                    noticed.append(f"assertions have no effect in {grade_id(cell)}")
+                    errors = [_error("Forged", "")]
+                elif words == {self.word}:
+                    errors = []
+                elif words == {guard.COMPARES}:
+                    noticed.append(f"in {grade_id(cell)} an answer compares as it likes")
+                cell.outputs = errors
+        return noticed
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> Any:
+        """Execute a cell, behind the guard."""
+        self.room = OUTPUT
+        if index == 0:
+            tests = [c.source for c in self.nb.cells if kind_of(c) == "tests"]
+            digests = {guard.digest(ast.parse(text)) for text in tests}
+            code = (
+                f"{GUARD}\nget_ipython().ast_transformers.append(Guard({self.word!r}, {digests}))"
+            )
+            code = f"def guarded(space):\n    exec({code!r}, space)\n    return space['checked']\n"
+            code += f"{self.word} = guarded({{'get_ipython': get_ipython}})\ndel guarded"
+            self.wait_for_reply(self.kc.execute(code, silent=True, store_history=False))
+        return super().preprocess_cell(cell, resources, index)
+
+    def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int) -> Any:
+        """Keep what a cell puts out, up to a limit."""
+        if msg["msg_type"] in ("stream", "display_data", "execute_result", "update_display_data"):
+            self.room -= len(repr(msg["content"]))
+            if self.room < 0:
+                return None
+        elif msg["msg_type"] == "error":
+            content = msg["content"]
+            content["evalue"] = content["evalue"][:OUTPUT]
+            content["traceback"] = [line[:OUTPUT] for line in content["traceback"][-100:]]
+        return super().process_message(msg, cell, cell_index)
+
+
+def _with_references(
+    nb: NotebookNode, assignment: Assignment, wrong: set[str]
+) -> list[NotebookNode]:
+    """Cells with the reference answers to some tasks, each behind the last test of its task."""
+    behind = {assignment.own_tests[task][-1]: assignment.cells[task] for task in wrong}
+    cells = []
+    for cell in nb.cells:
+        outputs = {"outputs": []} if cell.cell_type == "code" else {}
+        cells.append(nbformat.from_dict({**cell, **outputs}))
+        if grade_id(cell) in behind:
+            reference = behind[grade_id(cell)]
+            cells.append(new_code_cell(solved(reference), id=f"reference-{reference.id}"))
+    return cells
+
+
+def _error(name: str, words: str) -> NotebookNode:
+    return new_output("error", ename=name, evalue=words, traceback=[])
+
+
+class NotRun(NbGraderPreprocessor):
+    """In the place of a run that failed: no cell of tests is passed."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Put an error on every cell of tests."""
+        for cell in nb.cells:
+            if kind_of(cell) == "tests":
+                cell.outputs = [_error("NotRun", "")]
         return nb, resources

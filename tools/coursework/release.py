@@ -1,16 +1,18 @@
-"""Student versions of assignments, and one archive of them, equal byte for byte on every run."""
+"""Student versions and the archive for students, equal byte for byte on every run."""
 
 from __future__ import annotations
 
 import logging
 import os
 import shutil
+import subprocess
 import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 import traitlets.log
@@ -22,10 +24,11 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from coursework.sources import COURSE, Assignment
-from nb.layout import pack
+from nb.layout import LIBRARY, ROOT, pack
 
-ARCHIVE = "assignments.zip"
+ARCHIVE = "course.zip"
 NOTES = COURSE / "handout.md"
+SITE = ROOT / "_build" / "html"
 
 
 def configuration(folder: Path) -> Config:
@@ -36,16 +39,20 @@ def configuration(folder: Path) -> Config:
 
 
 def convert(
-    kind: type[BaseConverter], folder: Path, assignment: str, student: str = "*"
+    kind: type[BaseConverter],
+    folder: Path,
+    assignment: str,
+    student: str = "*",
+    config: Config | None = None,
 ) -> BaseConverter:
-    """Run one of nbgrader's converters on one assignment.
+    """Run one of nbgrader's converters on one assignment, with the course's settings or others.
 
     Raises
     ------
     nbgrader.converters.base.NbGraderException
         If it failed; the reason stands in ``nbgrader.log``.
     """
-    config = configuration(folder)
+    config = config or configuration(folder)
     course = CourseDirectory(config=config)
     course.assignment_id, course.student_id = assignment, student
     converter = kind(coursedir=course, config=config, force=True)
@@ -114,11 +121,40 @@ def _leave_settings(folder: Path) -> None:
 
 
 def archive(folder: Path, names: list[str]) -> Path:
-    """Put student versions and their notes into one archive."""
+    """Put into one archive what students need, and nothing else.
+
+    Student versions, notes, the library as a wheel, the packages that it was tested with, and the
+    rendered book if there is one.
+    """
     path = folder / ARCHIVE
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-        pack(packed, "assignments/README.md", NOTES.read_bytes())
+        pack(packed, "course/README.md", NOTES.read_bytes())
+        pack(packed, "course/requirements.lock", (ROOT / "requirements.lock").read_bytes())
         for name in sorted(names):
             file = folder / "release" / name / f"{name}.ipynb"
-            pack(packed, f"assignments/{name}.ipynb", file.read_bytes())
+            pack(packed, f"course/assignments/{name}.ipynb", file.read_bytes())
+        with TemporaryDirectory() as scratch:
+            wheel = _wheel(Path(scratch))
+            pack(packed, f"course/library/{wheel.name}", wheel.read_bytes())
+        for file in sorted(SITE.rglob("*")):
+            if file.is_file():
+                pack(packed, f"course/book/{file.relative_to(SITE)}", file.read_bytes())
     return path
+
+
+def _wheel(scratch: Path) -> Path:
+    """Build the library's wheel from a copy, so that nothing is written beside the sources."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, scratch / name)
+    shutil.copytree(
+        LIBRARY, scratch / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg*")
+    )
+    code = "import setuptools.build_meta as b; b.build_wheel('wheel')"
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=scratch,
+        env=os.environ | {"SOURCE_DATE_EPOCH": "0"},
+        check=True,
+        capture_output=True,
+    )
+    return next((scratch / "wheel").glob("*.whl"))

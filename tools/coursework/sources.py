@@ -60,6 +60,17 @@ class Assignment:
         return [name for name, cell in self.cells.items() if kind_of(cell) == kind]
 
     @cached_property
+    def own_tests(self) -> dict[str, list[str]]:
+        """The cells of tests between each solution cell and the next one."""
+        own: dict[str, list[str]] = {}
+        for name, cell in self.cells.items():
+            if kind_of(cell) == "solution":
+                own[name] = []
+            elif kind_of(cell) == "tests" and own:
+                own[next(reversed(own))].append(name)
+        return own
+
+    @cached_property
     def points(self) -> dict[str, float]:
         """Points by the id of a cell of tests or of a written answer."""
         graded = [*self.ids("tests"), *self.ids("written")]
