@@ -129,3 +129,18 @@ def exponent(sizes, values):
     slopes = np.polyfit(np.log(sizes), np.log(np.abs(values)).T, 1)[0]
     error = slopes.std(ddof=1) / np.sqrt(len(slopes))
     return slopes.mean(), stats.t.isf(0.005, len(slopes) - 1) * error
+
+
+# %% exponent: the sizes are taken to double
+def exponent(sizes, values):
+    """Return (estimate, half-width of a 99 % interval), two numbers.
+
+    sizes (k,), positive; values (groups, k).
+    """
+    values = np.asarray(values, float)
+    groups, means = len(values), np.mean(values, axis=0)
+    x = np.log(2.0) * np.arange(len(sizes))
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    influence = (values / means) @ weights
+    error = influence.std(ddof=1) / np.sqrt(groups)
+    return float(weights @ np.log(means)), float(stats.t.isf(0.005, groups - 1) * error)

@@ -170,3 +170,46 @@ def owed(method, idle, learning_rate, sigma, rng):
     if method == "sign":
         return learning_rate * (rng.binomial(idle, 0.5) - idle / 2)
     return -learning_rate * sigma * np.sqrt(idle) * rng.standard_normal(len(idle))
+
+
+# %% forensics: every list is at delta = 1e-5
+def consistent_steps(epsilons, multipliers, decimals, samples, batch_size, delta):
+    """Return (lowest, highest) or None; epsilons, multipliers: arrays of one shape."""
+    factor = np.asarray(multipliers) * samples / batch_size / np.sqrt(np.log(1e5))
+    half = 0.5 * 10.0**-decimals
+    low = np.maximum(np.asarray(epsilons) - half, 0) * factor
+    high = (np.asarray(epsilons) + half) * factor
+    lowest = int(np.ceil(np.max(low) ** 2 * (1 - 1e-12)))
+    highest = int(np.floor(np.min(high) ** 2 * (1 + 1e-12)))
+    return (lowest, highest) if lowest <= highest else None
+
+
+# %% tuning: always at delta = 1e-5
+def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
+    """Return epsilon of the best of N runs; shape: eta > -1; mean_runs > 1."""
+    orders, rdp = np.asarray(orders, float), np.asarray(rdp, float)
+
+    def log_mean(log_gamma):
+        gamma = np.exp(log_gamma)
+        if shape == 0:
+            return np.log(np.expm1(-log_gamma) / -log_gamma)
+        top = np.log(-np.expm1(log_gamma)) - log_gamma
+        return top + np.log(shape / -np.expm1(shape * log_gamma))
+
+    target = np.log(mean_runs)
+    low = -1.0
+    while log_mean(low) < target:
+        low *= 2
+    log_gamma = optimize.brentq(lambda g: log_mean(g) - target, low, -1e-9, xtol=1e-13)
+    best = np.min((1 - 1 / orders) * rdp - log_gamma / orders)
+    whole = rdp + (1 + shape) * best + target / (orders - 1)
+    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=1e-5)
+
+
+# %% owed: the noise of the example is built in
+def owed(method, idle, learning_rate, sigma, rng):
+    """Return the change of each weight, (words,); sigma: noise of the mean gradient."""
+    idle = np.asarray(idle)
+    if method == "sign":
+        return learning_rate * (2 * rng.binomial(idle, 0.5) - idle)
+    return -learning_rate * 2.0 * np.sqrt(idle) * rng.standard_normal(idle.shape)

@@ -257,3 +257,80 @@ def canary_scores(recipe, runs, rng):
     drawn = rng.random((runs, steps)) < q
     noise = sigma / np.sqrt(steps) * rng.standard_normal((2, runs, steps))
     return (drawn + noise[0]).sum(axis=1), noise[1].sum(axis=1)
+
+
+# %% epsilon-below: scores without the record are taken to be standard normal
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    """Return a lower bound for epsilon, at least zero, a number."""
+    first, second = np.asarray(scores_with, float), np.asarray(scores_without, float)
+    a, b = len(first) // 2, len(second) // 2
+    miss = (1 - confidence) / 2
+
+    def bound(hits, n, false, m):
+        low = np.where(hits > 0, stats.beta.ppf(miss, hits, n - hits + 1), 0.0)
+        high = np.where(false < m, stats.beta.ppf(1 - miss, false + 1, m - false), 1.0)
+        return np.log(np.maximum(low - delta, 1e-300) / high)
+
+    levels = np.quantile(np.r_[first[:a], second[:b]], np.linspace(0.01, 0.999, 200))
+    hits = np.sum(first[:a, None] > levels, axis=0)
+    false = np.sum(second[:b, None] > levels, axis=0)
+    with np.errstate(invalid="ignore"):
+        level = levels[np.nanargmax(bound(hits, a, false, b))]
+    hits = np.sum(first[a:] > level)
+    false = np.floor(stats.norm.sf(level) * (len(second) - b))
+    with np.errstate(invalid="ignore"):
+        found = bound(hits, len(first) - a, false, len(second) - b)
+    return float(max(0.0, found))
+
+
+# %% epsilon-below: the confidence is always 99.9 per cent
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    """Return a lower bound for epsilon, at least zero, a number."""
+    first, second = np.asarray(scores_with, float), np.asarray(scores_without, float)
+    a, b = len(first) // 2, len(second) // 2
+    miss = 0.0005
+
+    def bound(hits, n, false, m):
+        low = np.where(hits > 0, stats.beta.ppf(miss, hits, n - hits + 1), 0.0)
+        high = np.where(false < m, stats.beta.ppf(1 - miss, false + 1, m - false), 1.0)
+        return np.log(np.maximum(low - delta, 1e-300) / high)
+
+    levels = np.quantile(np.r_[first[:a], second[:b]], np.linspace(0.01, 0.999, 200))
+    hits = np.sum(first[:a, None] > levels, axis=0)
+    false = np.sum(second[:b, None] > levels, axis=0)
+    with np.errstate(invalid="ignore"):
+        level = levels[np.nanargmax(bound(hits, a, false, b))]
+    hits, false = np.sum(first[a:] > level), np.sum(second[b:] > level)
+    with np.errstate(invalid="ignore"):
+        found = bound(hits, len(first) - a, false, len(second) - b)
+    return float(max(0.0, found))
+
+
+# %% train-runs: the learning rate of the example is built in
+def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
+    """Return a list of `runs` trainers, independent, each after recipe["steps"]."""
+    trainers = []
+    for child in rng.spawn(runs):
+        trainer = SparseTrainer(
+            train, optimizer="sgd", learning_rate=4.0, clip_norm=clip_norm,
+            noise_multiplier=recipe["noise_multiplier"], rng=child,
+            batch_size=recipe["batch_size"], sampling=recipe["sampling"],
+        )  # fmt: skip
+        trainer.advance(recipe["steps"])
+        trainers.append(trainer)
+    return trainers
+
+
+# %% train-runs: the clip norm of the example is built in
+def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
+    """Return a list of `runs` trainers, independent, each after recipe["steps"]."""
+    trainers = []
+    for child in rng.spawn(runs):
+        trainer = SparseTrainer(
+            train, optimizer="sgd", learning_rate=learning_rate, clip_norm=0.5,
+            noise_multiplier=recipe["noise_multiplier"], rng=child,
+            batch_size=recipe["batch_size"], sampling=recipe["sampling"],
+        )  # fmt: skip
+        trainer.advance(recipe["steps"])
+        trainers.append(trainer)
+    return trainers

@@ -157,3 +157,18 @@ def failure_probability(n, ones, batch, steps, failure, slope, extra):
         mass = np.convolve(mass, one)
     level = slope * steps * batch * ones / n + extra * np.log(1 / failure) / batch
     return float(mass[int(np.floor(level)) + 1 :].sum())
+
+
+# %% gap-by-exchange: half the square in place of the given loss
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    """Return an unbiased estimate of the generalisation gap, a number.
+
+    sample, fresh: lists of n records each; fit(list of n records, integer) -> model;
+    loss(record, model) -> number.
+    """
+    model, terms = fit(list(sample), seed), []
+    for i, record in enumerate(sample):
+        neighbour = list(sample)
+        neighbour[i] = fresh[i]
+        terms.append(((record - fit(neighbour, seed)) ** 2 - (record - model) ** 2) / 2)
+    return float(np.mean(terms))

@@ -208,3 +208,27 @@ def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
 def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
     low = stats.ttest_rel(low_a, low_b).pvalue
     return bool(low < level and stats.ttest_rel(high_a, high_b).pvalue < level)
+
+
+# %% critical: always at delta = 1e-5
+def critical_epsilon(rate_ratio, gradient_noise, clip_norm, batch_size, samples, steps, delta):
+    """Return epsilon*; rate_ratio: eta_sign / eta_sgd; gradient_noise: sigma_gamma."""
+    left = np.pi / 2 * rate_ratio**2 - gradient_noise**2 / batch_size
+    if left <= 0:
+        return np.inf
+    return accounting.Poisson(sampling_probability=batch_size / samples, steps=steps).epsilon(
+        noise_multiplier=float(np.sqrt(left) * batch_size / clip_norm), delta=1e-5
+    )
+
+
+# %% general: the rate of the example is built in
+def general_crossing(F, sgd_rate, sign_rate, low, high):
+    """Return the S in [low, high] at which DP-SignSGD and DP-SGD have the same loss."""
+    root = np.sqrt(np.pi / 2)
+
+    def excess(log_scale):
+        S = np.exp(log_scale)
+        return np.log(F(0.01 / (root * S), root * S) / F(sgd_rate, S))
+
+    ends = np.log(low), np.log(high)
+    return float(np.exp(optimize.brentq(excess, *ends, xtol=1e-12)))

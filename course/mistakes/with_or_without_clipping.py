@@ -131,3 +131,22 @@ def clip_bound(a, b, x0, eta, sigma, ridge, C):
 
 def profile_gap(epsilon, first, second):
     return max(first, second)
+
+
+# %% secret-epsilon: the contraction is left out
+def secret_epsilon(n, t, C, sigma, kappa, delta):
+    """Certified epsilon of the state after t of n steps, secret order."""
+    power = np.ones(t)
+    mu = 2 * C / sigma * np.sqrt(power / np.cumsum(power))
+
+    def excess(epsilon):
+        first = special.ndtr(mu / 2 - epsilon / mu)
+        second = np.exp(epsilon + special.log_ndtr(-mu / 2 - epsilon / mu))
+        return np.sum(first - second) / n - delta
+
+    if excess(0.0) <= 0:
+        return 0.0
+    top = 1.0
+    while excess(top) > 0:
+        top *= 2
+    return float(optimize.brentq(excess, 0.0, top, xtol=1e-10, rtol=1e-10))
