@@ -74,9 +74,8 @@ def test_css_loads_nothing_external_and_nothing_missing(site):
 
 def test_our_scripts_name_no_address(site):
     for name in ("widgets.js", "book.js", "accountant.js", "accountant_form.js"):
-        assert "//" not in re.sub(
-            r"^\s*//.*", "", (site / "_static" / name).read_text(), flags=re.M
-        )
+        code = (site / "_static" / name).read_text().replace("http://www.w3.org/", "")
+        assert "//" not in re.sub(r"^\s*//.*", "", code, flags=re.M)
 
 
 def test_links_lead_somewhere(page_name, site, soup, anchors):
