@@ -25,7 +25,7 @@
 
   const ALIAS = [8.7, 11.5, 1.1], END = 44, LEFT_OUT = 1e-10, IMAGES = 28, TAIL = 1e-13, AGREE = 1e-8;
   const FINENESS = [1, 1.25, 1.6, 2, 3];
-  const MOST_NODES = 1 << 17, MOST_WORK = 1e8;  /* products in one line: about half a second */
+  const MOST_NODES = 1 << 17, MOST_WORK = 1e8, MOST_TOTAL = 4e8;  /* products in one line and for one answer: half a second, two seconds */
   const DIRECTIONS = { add_remove: ["remove", "add"], zero_out: ["remove", "add"], replace: ["replace"] };
 
   /* No number of the stated accuracy; `message` says why. */
@@ -35,6 +35,8 @@
   const SLOW = "the transform of the privacy loss decays too slowly for this accountant: too few participations for so little noise";
 
   const FAR = "the privacy loss is too large for its transform to be inverted";
+
+  let spent = 0;  /* products so far for the answer that is asked for */
 
   /* --- one step -------------------------------------------------------------------------------- */
 
@@ -138,11 +140,12 @@
        at the outcomes left out matter to M(c). Blocks of the line share their powers. */
     line(c, step, count, fineness) {
       const { loss, log, mass } = this.nodes(c, c, step * count, fineness), n = loss.length;
-      if (n * count > MOST_WORK) throw new Refusal(SLOW);
+      spent += n * count;
+      if (n * count > MOST_WORK || spent > MOST_TOTAL) throw new Refusal(SLOW);
       const columns = Math.ceil(Math.sqrt(count)), weight = new Float64Array(n);
-      let shift = -Infinity, total = 0;
+      let shift = -Infinity, sum = 0;
       for (let j = 0; j < n; j++) shift = Math.max(shift, log[j] + c * loss[j]);
-      for (let j = 0; j < n; j++) total += weight[j] = Math.exp(log[j] + c * loss[j] - shift);
+      for (let j = 0; j < n; j++) sum += weight[j] = Math.exp(log[j] + c * loss[j] - shift);
       const cosine = new Float64Array(n * columns), sine = new Float64Array(n * columns);
       for (let m = 0, at = 0; m < columns; m++) {
         for (let j = 0; j < n; j++, at++) { cosine[at] = Math.cos(step * m * loss[j]); sine[at] = Math.sin(step * m * loss[j]); }
@@ -151,7 +154,7 @@
       const real = new Float64Array(n), imaginary = new Float64Array(n);
       for (let row = 0; row < count; row += columns) {
         for (let j = 0; j < n; j++) {
-          const w = weight[j] / total;
+          const w = weight[j] / sum;
           real[j] = w * Math.cos(step * row * loss[j]);
           imaginary[j] = w * Math.sin(step * row * loss[j]);
         }
@@ -165,7 +168,7 @@
           phase[row + m] = this.steps * Math.atan2(y, x);
         }
       }
-      return [this.steps * (Math.log(total) + shift - mass), size, phase];
+      return [this.steps * (Math.log(sum) + shift - mass), size, phase];
     }
   }
 
@@ -406,5 +409,8 @@
     }));
   }
 
-  globalThis.accountant = { epsilon, delta, noise, bound, Refusal, DIRECTIONS };
+  /* Each answer has its own allowance of work. */
+  const afresh = (answer) => (run) => { spent = 0; return answer(run); };
+
+  globalThis.accountant = { epsilon: afresh(epsilon), delta: afresh(delta), noise: afresh(noise), bound: afresh(bound), Refusal };
 })();
