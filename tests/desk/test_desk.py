@@ -21,7 +21,7 @@ from dpdynamics.accounting import (
 )
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
 from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
-from dpdynamics.desk.answers import Answer, Refusal
+from dpdynamics.desk.answers import Answer, Refusal, lower, upper
 from dpdynamics.desk.recipes import Recipe
 from dpdynamics.dynamics import released_risk
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
@@ -350,3 +350,21 @@ def test_faint_noise_is_refused_at_once(noise):
     )
     assert reply.refused
     assert reply.numbers["epsilon of one full batch"] > 1 / (2 * noise**2)
+
+
+@pytest.mark.parametrize(
+    ("value", "above", "below"),
+    [(3.62548, "3.626", "3.625"), (40.0, "40.00", "40.00"), (123456.0, "123500", "123400")],
+)
+def test_a_bound_is_rounded_to_its_safe_side(value: float, above: str, below: str) -> None:
+    assert float(upper(value)) == float(above) >= value
+    assert float(lower(value)) == float(below) <= value
+
+
+def test_the_epsilon_that_is_quoted_is_not_too_small() -> None:
+    reply = desk.spent_epsilon(
+        noise_multiplier=1, samples=50_000, batch_size=500, steps=3000, delta=1e-6
+    )
+    assert isinstance(reply, Answer)
+    quoted = float(reply.sentence.split()[2].rstrip(","))
+    assert reply.value <= quoted <= reply.value * 1.001

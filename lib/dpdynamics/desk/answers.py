@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from textwrap import wrap
 from typing import ClassVar
 
@@ -79,3 +80,13 @@ def _page(question: str, head: str, reply: Answer | Refusal, last: tuple[str, st
         if text:
             lines += wrap(f"{name}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
+
+
+def upper(value: float, digits: int = 4) -> str:
+    """Return a bound from above in few digits, rounded up."""
+    return f"{Context(digits, ROUND_CEILING).create_decimal(repr(float(value))):f}"
+
+
+def lower(value: float, digits: int = 4) -> str:
+    """Return a bound from below in few digits, rounded down."""
+    return f"{Context(digits, ROUND_FLOOR).create_decimal(repr(float(value))):f}"

@@ -3,7 +3,7 @@
 from ..accounting import Bracket, Poisson
 from ..arguments import fraction, one_of, positive
 from .accountants import ACCOUNTANTS, multiplier
-from .answers import Answer, Refusal
+from .answers import Answer, Refusal, upper
 from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
 from .refusals import unknown_batches, visible_delta
 
@@ -85,8 +85,8 @@ def required_noise(
         numbers = _others(epsilon, delta, run, noise)
     return Answer(
         question,
-        f"Noise multiplier {noise:.4g}: standard deviation {noise:.4g} times the clip norm on "
-        f"every clipped sum; {_WORDS[word]}.",
+        f"Noise multiplier {upper(noise)}: standard deviation {upper(noise)} times the clip norm "
+        f"on every clipped sum; {_WORDS[word]}.",
         noise,
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
         f"{NEIGHBOURS[relation]}; all {steps} sums released; one run",

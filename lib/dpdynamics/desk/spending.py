@@ -3,7 +3,7 @@
 from ..accounting import Bracket, gaussian_epsilon
 from ..accounting.runs import Run
 from ..arguments import fraction, nonnegative, one_of, positive, whole
-from .answers import Answer, Refusal
+from .answers import Answer, Refusal, lower, upper
 from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
 from .recipes import Recipe
 from .refusals import unknown_batches, visible_delta
@@ -86,17 +86,18 @@ def spent_epsilon(
     if high > 4 * low:
         return Refusal(
             question,
-            f"only bounds are known for {sampling} batches, here from {low:.3g} to {high:.3g}",
-            f"quote {high:.3g}, which is guaranteed, or draw Poisson samples",
+            f"only bounds are known for {sampling} batches, here from {lower(low, 3)} to "
+            f"{upper(high, 3)}",
+            f"quote {upper(high, 3)}, which is guaranteed, or draw Poisson samples",
             numbers,
             EVIDENCE[word],
             CHAPTERS[word],
         )
     return Answer(
         question,
-        f"epsilon = {high:.4g}, exactly."
+        f"epsilon = {upper(high)}, exact and rounded up."
         if low == high
-        else f"epsilon = {high:.4g} is guaranteed, and no value below {low:.4g} is true.",
+        else f"epsilon = {upper(high)} is guaranteed, and no value below {lower(low)} is true.",
         high,
         regime,
         numbers,
@@ -170,7 +171,7 @@ def _hopeless(question: str, noise: float, clipped: bool, delta: float) -> Refus
             "that for a replaced record",
             {},
             ("lin2025.eqg", "lin2025.thm4.3"),
-            ("with_or_without_clipping", "one_record"),
+            ("with_or_without_clipping", "one_record", "least_squares_experiments"),
         )
     if noise == 0:
         return Refusal(
