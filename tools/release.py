@@ -16,7 +16,6 @@ import argparse
 import gzip
 import hashlib
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -29,12 +28,10 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from nb.layout import ROOT, pack
+from nb.layout import LEFT_OUT, ROOT, build_library, pack
 from paper.typeset import chromium
 
 BUILD = ROOT / "_build"
-# What is left beside the pages by the builder, and differs from build to build.
-LEFT_OUT = {".buildinfo", ".buildinfo.bak"}
 
 
 def git(*arguments: str) -> bytes:
@@ -64,18 +61,7 @@ def pack_library(target: Path, source: Path, scratch: Path) -> None:
         archive.extractall(scratch, filter="data")
     folder = next(scratch.iterdir())
     seconds = git("log", "-1", "--format=%ct").decode().strip()
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": seconds}
-    code = "import sys, setuptools.build_meta as b; to = sys.argv[1]; b.build_wheel(to)"
-    code += "; b.build_sdist(to)"
-    result = subprocess.run(
-        [sys.executable, "-c", code, str(target.resolve())],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    if result.returncode:
-        raise RuntimeError(f"the library was not packed: {result.stderr[-1000:]}")
+    build_library(folder, target, ("wheel", "sdist"), seconds)
     for path in target.glob("*.tar.gz"):
         if path != source and path.name.startswith("dpdynamics"):
             repack(path, int(seconds))

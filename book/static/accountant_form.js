@@ -57,9 +57,8 @@
 
   function python(run, sampling = "poisson") {
     const call = run.given === "noise" ? "spent_epsilon(noise_multiplier" : "required_noise(epsilon";
-    const relation = run.relation === "replace" ? "replace" : "add_remove";
     return `from dpdynamics import desk; desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${run.steps}, `
-      + `delta=${written(run.delta)}, sampling="${sampling}", relation="${relation}")`;
+      + `delta=${written(run.delta)}, sampling="${sampling}", relation="${run.relation}")`;
   }
 
   function command(run) {

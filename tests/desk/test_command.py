@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from dpdynamics.accounting import Poisson, gaussian_epsilon
-from dpdynamics.desk.command import main, rounded_up
+from dpdynamics.desk.answers import upper
+from dpdynamics.desk.command import main
 
 RUN = ["--samples", "50000", "--batch", "500", "--delta", "1e-6"]
 NOISE = ["epsilon", "--noise", "1", *RUN]
@@ -94,8 +95,8 @@ def test_bad_input_ends_with_2_and_is_named(arguments, words, capsys):
 @pytest.mark.parametrize("value", [3.6254798, 0.0012345, 12345.6, 3.63, 1.1, 1e-7, 999.5])
 def test_rounding_never_falls_below(value):
     for digits in (3, 4):
-        rounded = rounded_up(value, digits)
+        rounded = float(upper(value, digits))
         assert value <= rounded * (1 + 1e-12)
         assert rounded < value * (1 + 10.0 ** (1 - digits))
         assert float(f"{rounded:.{digits}g}") == rounded
-    assert rounded_up(0.0, 3) == 0
+    assert float(upper(0.0, 3)) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import subprocess
 import sys
 import warnings
 import zipfile
@@ -24,7 +23,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from coursework.sources import COURSE, Assignment
-from nb.layout import LIBRARY, ROOT, pack
+from nb.layout import LEFT_OUT, LIBRARY, ROOT, build_library, pack
 
 ARCHIVE = "course.zip"
 NOTES = COURSE / "handout.md"
@@ -137,7 +136,7 @@ def archive(folder: Path, names: list[str]) -> Path:
             wheel = _wheel(Path(scratch))
             pack(packed, f"course/library/{wheel.name}", wheel.read_bytes())
         for file in sorted(SITE.rglob("*")):
-            if file.is_file():
+            if file.is_file() and file.name not in LEFT_OUT:
                 pack(packed, f"course/book/{file.relative_to(SITE)}", file.read_bytes())
     return path
 
@@ -149,12 +148,5 @@ def _wheel(scratch: Path) -> Path:
     shutil.copytree(
         LIBRARY, scratch / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg*")
     )
-    code = "import setuptools.build_meta as b; b.build_wheel('wheel')"
-    subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=scratch,
-        env=os.environ | {"SOURCE_DATE_EPOCH": "0"},
-        check=True,
-        capture_output=True,
-    )
+    build_library(scratch, scratch / "wheel", ("wheel",), "0")
     return next((scratch / "wheel").glob("*.whl"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -12,6 +14,8 @@ NOTEBOOKS = ROOT / "notebooks"
 LIBRARY = ROOT / "lib"
 PACKAGE = "dpdynamics"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that an archive can hold
+# What is left beside the pages by the builder, and differs from build to build.
+LEFT_OUT = {".buildinfo", ".buildinfo.bak"}
 
 
 def shown(path: Path) -> str:
@@ -26,6 +30,21 @@ def pack(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
     entry.create_system = 3
     archive.writestr(entry, content)
+
+
+def build_library(source: Path, target: Path, kinds: tuple[str, ...], seconds: str) -> None:
+    """Build the library's ``wheel`` or ``sdist`` from a copy of it, without a network."""
+    code = "import sys, setuptools.build_meta as b\n"
+    code += "for kind in sys.argv[2:]: getattr(b, 'build_' + kind)(sys.argv[1])"
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(target.resolve()), *kinds],
+        cwd=source,
+        env={**os.environ, "SOURCE_DATE_EPOCH": seconds},
+        capture_output=True,
+        text=True,
+    )
+    if result.returncode:
+        raise RuntimeError(f"the library was not packed: {result.stderr[-1000:]}")
 
 
 def find_notebooks(paths: list[Path] | None = None) -> list[Path]:

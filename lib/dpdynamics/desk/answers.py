@@ -84,9 +84,9 @@ def _page(question: str, head: str, reply: Answer | Refusal, last: tuple[str, st
 
 def upper(value: float, digits: int = 4) -> str:
     """Return a bound from above in few digits, rounded up."""
-    return f"{Context(digits, ROUND_CEILING).create_decimal(repr(float(value))):f}"
+    return f"{Context(digits, ROUND_CEILING).create_decimal(repr(float(value))).normalize():f}"
 
 
 def lower(value: float, digits: int = 4) -> str:
     """Return a bound from below in few digits, rounded down."""
-    return f"{Context(digits, ROUND_FLOOR).create_decimal(repr(float(value))):f}"
+    return f"{Context(digits, ROUND_FLOOR).create_decimal(repr(float(value))).normalize():f}"

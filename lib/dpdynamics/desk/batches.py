@@ -1,7 +1,7 @@
 """What the desk's words for batches and neighbours stand for: the one place where they are decided.
 
 With batches of fixed size and shuffled epochs the number of records is public, and "add_remove"
-stands for one record's contributions zeroed out or put back.
+is read as "zero_out".
 """
 
 from ..accounting import FixedSize, Poisson, Shuffled
@@ -11,6 +11,7 @@ from ..arguments import one_of, whole
 SAMPLINGS = ("poisson", "fixed", "shuffled", "unknown")
 NEIGHBOURS = {
     "add_remove": "one record added or removed",
+    "zero_out": "the contributions of one record zeroed out or put back",
     "replace": "one record replaced by another",
 }
 EVIDENCE = {
@@ -38,7 +39,7 @@ def batches_of(
     poisson = Poisson(sampling_probability=size / n, steps=total, relation=relation)
     if size == n:
         return dict.fromkeys(("poisson", "fixed", "shuffled"), poisson)
-    near = "zero_out" if relation == "add_remove" else relation
+    near = "replace" if relation == "replace" else "zero_out"
     sizes = {"batch_size": size, "samples": n}
     return {
         "poisson": poisson,

@@ -12,16 +12,14 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from math import ceil, floor, isfinite, log10
+from math import ceil, isfinite
 from typing import Any
 
 from .. import __version__
-from .answers import Answer, Refusal
-from .batches import SAMPLINGS
+from .answers import Answer, Refusal, upper
+from .batches import NEIGHBOURS, SAMPLINGS
 from .noise import required_noise
 from .spending import spent_epsilon
-
-_RELATIONS = {"add_remove": "add_remove", "zero_out": "add_remove", "replace": "replace"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,22 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(reply.refused)
 
 
-def rounded_up(value: float, digits: int) -> float:
-    """Return the least number of so many digits that is not below `value`, up to rounding."""
-    if value == 0:
-        return 0.0
-    unit = digits - 1 - floor(log10(value))
-    return round(ceil(value * 10.0**unit * (1 - 1e-13)) / 10.0**unit, max(unit, 0))
-
-
 def _head(verb: str, delta: float, reply: Answer) -> str:
     if verb == "epsilon":
         relation = "<=" if reply.numbers else "="
-        quoted = rounded_up(reply.value, 3)
-        return (
-            f"epsilon {relation} {reply.value:.6g} at delta = {delta:g}; quote at most {quoted:g}"
-        )
-    return f"noise multiplier = {reply.value:.6g}; take {rounded_up(reply.value, 4):g}"
+        quoted = upper(reply.value, 3)
+        return f"epsilon {relation} {reply.value:.6g} at delta = {delta:g}; quote at most {quoted}"
+    return f"noise multiplier = {reply.value:.6g}; take {upper(reply.value)}"
 
 
 def _run(given: argparse.Namespace) -> dict[str, Any]:
@@ -78,7 +66,7 @@ def _run(given: argparse.Namespace) -> dict[str, Any]:
         "batch_size": given.batch,
         "steps": steps,
         "sampling": given.sampling,
-        "relation": _RELATIONS[given.relation],
+        "relation": given.relation,
     }
 
 
@@ -88,7 +76,7 @@ def _record(verb: str, run: dict[str, Any], reply: Answer | Refusal) -> dict[str
     if isinstance(reply, Answer):
         name, digits = ("epsilon", 3) if verb == "epsilon" else ("noise_multiplier", 4)
         record[name] = reply.value
-        record["quote"] = rounded_up(reply.value, digits)
+        record["quote"] = float(upper(reply.value, digits))
         record["regime"] = reply.regime
     else:
         record |= {"reason": reply.reason, "instead": reply.instead}
@@ -116,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         length.add_argument("--epochs", type=float, help="passes; steps are rounded up")
         length.add_argument("--steps", type=int, help="noisy sums that are released")
         add("--delta", type=float, required=True)
-        add("--relation", choices=tuple(_RELATIONS), default="add_remove")
+        add("--relation", choices=tuple(NEIGHBOURS), default="add_remove")
         add("--sampling", choices=SAMPLINGS, default="poisson")
         add("--json", action="store_true", help="print a record instead of words")
     return parser

@@ -39,7 +39,7 @@ def required_noise(
     sampling : {"poisson", "fixed", "shuffled", "unknown"}
         "fixed" is a fresh sample of B records without replacement, "shuffled" any order of
         epochs, "unknown" is refused.
-    relation : {"add_remove", "replace"}
+    relation : {"add_remove", "zero_out", "replace"}
         With fixed-size and shuffled batches the first stands for zeroing a record out.
 
     Returns
@@ -81,7 +81,7 @@ def required_noise(
         )
     noise = float(found.upper if isinstance(found, Bracket) else found)
     numbers = {}
-    if isinstance(run, Poisson) and relation == "add_remove":
+    if isinstance(run, Poisson) and relation != "replace":
         numbers = _others(epsilon, delta, run, noise)
     return Answer(
         question,
@@ -89,7 +89,7 @@ def required_noise(
         f"on every clipped sum; {_WORDS[word]}.",
         noise,
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
-        f"{NEIGHBOURS[relation]}; all {steps} sums released; one run",
+        f"{NEIGHBOURS[run.relation]}; all {steps} sums released; one run",
         numbers,
         EVIDENCE[word],
         CHAPTERS[word],

@@ -81,7 +81,7 @@ def spent_epsilon(
     numbers = {} if low == high else {"at least": low, "at most": high}
     regime = (
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
-        f"{NEIGHBOURS[relation]}; all {total} sums released"
+        f"{NEIGHBOURS[known[sampling].relation]}; all {total} sums released"
     )
     if high > 4 * low:
         return Refusal(
@@ -116,7 +116,7 @@ def recipe_epsilon(
     recipe : Recipe
     sampling : str, optional
         By default the way in which its batches were drawn; any of `required_noise`.
-    relation : {"add_remove", "replace"}
+    relation : {"add_remove", "zero_out", "replace"}
 
     Returns
     -------
