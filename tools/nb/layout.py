@@ -34,8 +34,8 @@ def pack(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 def build_library(source: Path, target: Path, kinds: tuple[str, ...], seconds: str) -> None:
     """Build the library's ``wheel`` or ``sdist`` from a copy of it, without a network."""
-    code = "import sys, setuptools.build_meta as b\n"
-    code += "for kind in sys.argv[2:]: getattr(b, 'build_' + kind)(sys.argv[1])"
+    code = "import sys, setuptools.build_meta as b; to, *kinds = sys.argv[1:]\n"
+    code += "for kind in kinds: getattr(b, 'build_' + kind)(to)"
     result = subprocess.run(
         [sys.executable, "-c", code, str(target.resolve()), *kinds],
         cwd=source,
