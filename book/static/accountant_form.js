@@ -35,13 +35,15 @@
       else if (!test(value)) errors[name] = words;
       return value;
     };
-    const samples = take("samples", (x) => Number.isInteger(x) && x >= 2 && x <= 1e10, "A whole number of records, at least 2.");
+    const samples = take("samples", (x) => Number.isInteger(x) && x >= 2 && x <= 1e10, "A whole number of records, from 2 to 10 billion.");
     const batch = take("batch", (x) => Number.isInteger(x) && x >= 1 && !(x > samples), `A whole number from 1 to the number of records.`);
     const unit = text("unit");
     const length = unit === "epochs" ? take("duration", (x) => x > 0, "More than 0 epochs.")
       : take("duration", (x) => Number.isInteger(x) && x >= 1, "A whole number of steps, at least 1.");
     const steps = unit === "epochs" ? Math.max(1, Math.ceil(length * samples / batch * (1 - 1e-12))) : length;
-    if (steps > 1e7) errors.duration = `These are ${number(steps, 3)} steps; this form goes to 10 million. Ask the library.`;
+    /* A shuffled epoch may drop its last, smaller batch, so that it has that many steps at least. */
+    const inEpoch = Math.floor(samples / batch), onceSteps = unit === "epochs" ? Math.max(1, Math.ceil(length * inEpoch * (1 - 1e-12))) : steps;
+    if (!errors.samples && !errors.batch && !errors.duration && steps > 1e7) errors.duration = `These are ${number(steps, 3)} steps; this form goes to 10 million. Ask the library.`;
     const given = text("given");
     const value = given === "noise"
       ? take("value", (x) => x >= 0.05 && x <= 1000, "A noise multiplier from 0.05 to 1000. With less, whoever knows the other records sees this one: no ε is worth quoting.")
@@ -50,21 +52,21 @@
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
       errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(10 ** Math.floor(Math.log10(0.1 / samples)), 1)}.`;
     }
-    return { errors, samples, batch, length, unit, steps, given, value, delta, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
+    return { errors, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
   }
 
   /* --- what is said ---------------------------------------------------------------------------- */
 
   function python(run, sampling = "poisson") {
     const call = run.given === "noise" ? "spent_epsilon(noise_multiplier" : "required_noise(epsilon";
-    return `from dpdynamics import desk; desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${run.steps}, `
+    return `from dpdynamics import desk; desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${sampling === "shuffled" ? run.onceSteps : run.steps}, `
       + `delta=${written(run.delta)}, sampling="${sampling}", relation="${run.relation}")`;
   }
 
   function command(run) {
     const [verb, option] = run.given === "noise" ? ["epsilon", "--noise"] : ["noise", "--epsilon"];
     return `dpdynamics ${verb} ${option} ${run.value} --samples ${run.samples} --batch ${run.batch} --${run.unit} ${run.length} `
-      + `--delta ${written(run.delta)}${run.relation === "add_remove" ? "" : ` --relation ${run.relation}`}`;
+      + `--delta ${written(run.delta)}${run.relation === "add_remove" ? "" : ` --relation ${run.relation}`}${run.sampling === "fixed" || run.sampling === "shuffled" ? ` --sampling ${run.sampling}` : ""}`;
   }
 
   function card(run, noise, epsilon, batches, accountant) {
@@ -101,8 +103,8 @@
   /* Each record takes part once in an epoch, so the epochs are at most one Gaussian release of mu = sqrt(E)/sigma, of
      twice that when a record is replaced. */
   function once(run) {
-    const epochs = Math.ceil(run.steps * run.batch / run.samples * (1 - 1e-12)), whole = { q: 1, steps: epochs, relation: run.relation, delta: run.delta };
-    const how = `Guaranteed without amplification: a record takes part once in each of ${epochs} epochs`;
+    const epochs = Math.ceil(run.onceSteps / run.inEpoch), whole = { q: 1, steps: epochs, relation: run.relation, delta: run.delta };
+    const how = `Guaranteed without amplification: a record takes part ${epochs === 1 ? "in one epoch" : `once in each of ${epochs} epochs`}`;
     if (run.given === "noise") {
       const quoted = up(globalThis.accountant.epsilon({ ...whole, noise: run.value }), 3);
       return { quoted, how, noise: run.value, epsilon: quoted };
@@ -128,10 +130,10 @@
     }
     const { quoted, how, noise, epsilon } = once(run), bins = run.sampling === "bins";
     const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them."
-      : "The true value is not known; at noise near 1 it is proved to be several times the Poisson value, so do not quote that one. The line below gives both ends.";
+      : `The true value is not known; at noise near 1 it is proved to be several times the Poisson value, so do not quote that one.${run.given === "noise" ? " The line below gives both ends." : ""}`;
     return { head: `Refused: no exact ${asked} ${bins ? "here" : "is known for shuffled epochs"}. ${run.given === "noise" ? `Quote at most ${quoted}.` : `Noise multiplier ${quoted} is enough.`}`,
       lines: [`${how}. ${rest}${near}`], ...(bins ? {} : line("shuffled")),
-      card: card({ ...run, relation: run.relation === "add_remove" ? "zero_out" : run.relation }, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)") };
+      card: card({ ...run, steps: run.onceSteps, relation: run.relation === "add_remove" ? "zero_out" : run.relation }, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)") };
   }
 
   /* --- what is drawn --------------------------------------------------------------------------- */
@@ -241,7 +243,7 @@
       more.append(plots);
       if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
       if (reply.python || run.sampling === "poisson" || run.batch === run.samples) more.append(copyable("The same in Python", reply.python || python(run), "code"));
-      if (!reply.python && reply.epsilon !== undefined) more.append(copyable("The same as a command", command(run), "code"));
+      if (reply.python ? ["fixed", "shuffled"].includes(run.sampling) : reply.epsilon !== undefined) more.append(copyable("The same as a command", command(run), "code"));
       if (run.sampling !== "poisson") {
         const where = make("p"), link = make("a", "Which epsilon?");
         link.href = "#which-epsilon";

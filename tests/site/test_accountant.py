@@ -248,6 +248,21 @@ def test_form_refuses_what_is_not_exact(sampling, form_page):
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        {"samples": "1900", "batch": "1000", "duration": "19", "unit": "steps", "delta": "1e-5"},
+        {"samples": "120000", "batch": "1024", "duration": "2343", "unit": "steps"},
+        {"samples": "120000", "batch": "1024", "duration": "20", "unit": "epochs"},
+    ],
+)
+def test_form_counts_epochs_that_drop_their_last_batch(fields, form_page):
+    said = answer(form_page, **fields, value="0.949", sampling="shuffled")
+    high = evaluated(form_page).numbers["at most"]
+    quoted = float(re.search(r"at most (\d[\d.]*\d)", said)[1])
+    assert high <= quoted < high * 1.01
+
+
+@pytest.mark.parametrize(
     ("fields", "marked"),
     [
         ({"samples": "many"}, "samples"),

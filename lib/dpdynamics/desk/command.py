@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from math import ceil, isfinite
+from math import ceil, floor, isfinite
 from typing import Any
 
 from .. import __version__
@@ -56,7 +56,10 @@ def _run(given: argparse.Namespace) -> dict[str, Any]:
     """The run in the desk's words."""
     steps = given.steps
     if steps is None:
-        count = given.epochs * given.samples / max(given.batch, 1) * (1 - 1e-12)
+        inside = given.samples / max(given.batch, 1)
+        if given.sampling == "shuffled":  # an epoch may drop its last, smaller batch
+            inside = floor(inside)
+        count = given.epochs * inside * (1 - 1e-12)
         if not (isfinite(count) and given.epochs > 0):
             raise ValueError(f"epochs must be positive, got {given.epochs}")
         steps = max(1, ceil(count))
