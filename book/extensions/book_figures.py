@@ -10,9 +10,15 @@ package and would be loaded for every book on the machine. Its mime plugins see 
 time, before the type is chosen, so a figure made there would be made (and numbered) once per type.
 Wrapping the one method that renders a cell's outputs has neither fault; should a later myst-nb
 rename it, ``setup`` stops with an AttributeError instead of losing captions in silence.
+
+``{picture} NOTEBOOK NAME`` shows the figure of that name on another page, unnumbered, over the
+words that the directive contains.
 """
 
 import functools
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -20,6 +26,7 @@ from myst_nb.core.render import create_figure_context
 from myst_nb.sphinx_ import SphinxNbRenderer
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 LOGGER = logging.getLogger(__name__)
 METHOD = "_render_nb_cell_code_outputs"
@@ -27,6 +34,7 @@ METHOD = "_render_nb_cell_code_outputs"
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    app.add_directive("picture", Picture)
     method = getattr(SphinxNbRenderer, METHOD)
     if not hasattr(method, "__wrapped__"):
         setattr(SphinxNbRenderer, METHOD, with_figures(method))
@@ -58,3 +66,30 @@ def with_figures(method: Any) -> Any:
                         )
 
     return render
+
+
+class Picture(SphinxDirective):
+    """``{picture} NOTEBOOK NAME``: a figure of a chapter, as the chapter's last run drew it."""
+
+    required_arguments = 2
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Write the drawing beside the page trees; a name that is not there is an error."""
+        notebook, name = self.arguments
+        path = Path(self.env.srcdir) / notebook
+        self.env.note_dependency(str(path))
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        for output in (output for cell in cells for output in cell.get("outputs", [])):
+            words = output.get("metadata", {}).get("dpdynamics", {}).get("figure", {})
+            drawing = output.get("data", {}).get("image/svg+xml")
+            if words.get("name") == name and drawing:
+                file = Path(self.env.doctreedir) / "pictures" / f"{name}.svg"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text("".join(drawing), "utf-8")
+                uri = "/" + os.path.relpath(file, self.env.srcdir)
+                image = nodes.image("", uri=uri, alt=words["alt"])
+                return [
+                    nodes.container("", image, *self.parse_content_to_nodes(), classes=["picture"])
+                ]
+        raise self.error(f"{notebook} has no drawing {name!r}")

@@ -42,6 +42,11 @@ PAGE = """# Course
 1: chapter; assignment: tiny
 2: later
 ```
+
+```{chapters}
+```
+
+Both take {reading-time}`chapter, later`, as {reading-time}`all` do.
 """
 LESSON = """*Time:* 45 minutes.
 
@@ -68,6 +73,7 @@ def build(folder: Path, page: str = PAGE) -> tuple[str, str]:
     plan.write_text(yaml.safe_dump(PLAN), "utf-8")
     chapter = root / "notebooks" / "part" / "chapter.ipynb"
     notebook = nbformat.read(chapter, as_version=4)
+    notebook.cells[0].source += "\n\nYou add. **What is a sum?**"
     notebook.cells.append(nbformat.v4.new_markdown_cell(LESSON))
     nbformat.write(notebook, chapter)
     (root / "index.md").write_text(
@@ -116,13 +122,16 @@ def test_goals_times_and_points(page: str) -> None:
     assert "Something tiny several 3 25 min 15 5" in words
     assert "1 A chapter 1 h 30 45 min Something tiny –" in words
     assert "2 Later (planned) 0 min 0 min – –" in words
+    assert "A chapter . What is a sum? 45 min Later (planned)" in words
+    assert "Both take 45 min, as 45 min do." in words
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     plan = "```{course-weeks}\n%s\n```\n\n"
     weeks = f"# Course\n\n{plan % '1: none'}{plan % '2: ; assignment: none'}"
-    _, warnings = build(tmp_path, weeks)
+    _, warnings = build(tmp_path, f"{weeks}{{reading-time}}`none`\n")
     assert warnings.count("no chapter or assignment") == 2
+    assert "no chapter ['none']" in warnings
 
 
 INVENTORY = load(ROOT)

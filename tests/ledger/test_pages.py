@@ -159,15 +159,6 @@ def test_json_conforms_to_its_schema(site: Path) -> None:
     assert theorem["evidence"]["errata"] == [ERRATUM]
 
 
-def test_contents_tell_decided_from_assumed(tmp_path: Path) -> None:
-    book = Book(tmp_path)
-    book.cells[1:] = [cell(record("def1", assumed=True), record())]
-    out, warnings = build(book, "# P\n\n```{chapters}\n```\n")
-    assert warnings == ""
-    text = re.sub(r"<[^>]+>", "", (out / "index.html").read_text("utf-8"))
-    assert "A chapter: 1 of 2 claims decided, 1 assumed\nLater (planned, 1 claim)" in text
-
-
 @pytest.mark.parametrize(
     ("ratio", "words"),
     [(40.0, "by a factor 40"), (99.7, "by a factor 100"), ("inf", "without bound")],

@@ -64,6 +64,8 @@ def write_book(folder, *sources):
     config["sphinx"]["local_extensions"] = {
         name: str(ROOT / extensions[name]) for name in ("book_figures", "book_folds", "book_theme")
     }
+    for key in ("html_sidebars", "templates_path"):  # they name the desk, which is not in this book
+        del config["sphinx"]["config"][key]
     (folder / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
     (folder / "_toc.yml").write_text(
         "format: jb-book\nroot: book/index\nchapters: [{file: book/chapter}]\n"
@@ -71,9 +73,10 @@ def write_book(folder, *sources):
     (folder / "book" / "references.bib").write_text(
         "@book{euclid, author={Euclid}, title={Elements}, publisher={Teubner}, year={1883}}\n"
     )
-    (folder / "book" / "index.md").write_text(
-        "# Small\n\n{ref}`here <chapter>`\n\n```{bibliography}\n```\n"
-    )
+    title = "# Small\n\n{ref}`here <chapter>`\n\n```{bibliography}\n```\n"
+    if "name=f" in sources[0]:
+        title += "\n```{picture} book/chapter.ipynb fig-line-2\nA *line*.\n```\n"
+    (folder / "book" / "index.md").write_text(title)
     cells = [nbformat.v4.new_markdown_cell("(chapter)=\n# Chapter\n\nSome $x$.")]
     if "name=f" in sources[0]:
         cells[0].source += "\n\nSee {numref}`fig-line-2` and {numref}`fig-choose`."
@@ -129,6 +132,14 @@ def test_each_output_is_a_figure_of_its_own(chapter):
         assert figure.figcaption.find("a", title=lambda t: t and "Euclid" in t)
     assert figures[2].find(class_="dp-explorer")
     assert "between" in chapter.text
+
+
+def test_a_figure_is_shown_on_another_page(small_book):
+    page = BeautifulSoup((small_book / "book" / "index.html").read_text("utf-8"), "html.parser")
+    picture = page.find(class_="picture")
+    assert picture.img["alt"] == "A straight line through the origin that rises with slope 2."
+    assert "<svg" in (small_book / "book" / picture.img["src"]).read_text("utf-8")
+    assert picture.em.text == "line"
 
 
 def test_figures_can_be_referred_to(chapter):

@@ -6,6 +6,8 @@
 ``{course-exercises}``     time for every exercise
 ``{course-assignments}``   tasks, minutes and points of every assignment
 ``{course-weeks}``         a plan: lines ``WEEK: chapter, chapter`` become a table with times
+``{chapters}``             the parts and chapters: what each asks, and how long it takes
+``{reading-time}``         role: what the chapters named take together; ``all`` for every chapter
 =========================  ==============================================================
 
 Their templates are in ``book/extensions/templates/course``.
@@ -13,18 +15,25 @@ Their templates are in ``book/extensions/templates/course``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
 
 from book_ledger.inventory import Chapter
 from book_ledger.pages import ENVIRONMENT, LedgerDirective
+from book_ledger.questions import asked
 
 from .plans import Plan, PlanError, assignments, files, in_words, plans
 from .prerequisites import draw, earlier
+
+LOGGER = logging.getLogger(__name__)
 
 
 class CourseDirective(LedgerDirective):
@@ -132,6 +141,36 @@ class Weeks(CourseDirective):
         return {"weeks": weeks}
 
 
+class Contents(LedgerDirective):
+    """``{chapters}``: the parts and chapters of the book, what each asks and how long it takes."""
+
+    templates = ("contents.md",)
+
+    def data(self) -> dict[str, Any]:
+        """Question and minutes of every chapter, by part."""
+        root, inventory = Path(self.env.srcdir), self.ledger.inventory
+        rows = [(chapter, *asked(root, chapter)) for chapter in inventory.chapters.values()]
+        parts = inventory.parts.items()
+        return {"parts": [(title, [r for r in rows if r[0].part == key]) for key, title in parts]}
+
+
+class ReadingTime(SphinxRole):
+    """``{reading-time}`chapter, chapter```: what they take together; ``all`` for every chapter."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Add the minutes; an unknown chapter is a warning."""
+        chapters = self.env.app.book_ledger.inventory.chapters  # type: ignore[attr-defined]
+        keys = list(chapters) if self.text == "all" else re.split(r",\s*", self.text)
+        unknown = [key for key in keys if key not in chapters]
+        if unknown:
+            LOGGER.warning(
+                "no chapter %s", unknown, location=self.get_location(), type="book_course"
+            )
+        root = Path(self.env.srcdir)
+        minutes = sum(asked(root, chapters[key])[1] for key in keys if key in chapters)
+        return [nodes.Text(in_words(minutes))], []
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.setup_extension("book_ledger")
@@ -142,4 +181,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("course-exercises", Exercises)
     app.add_directive("course-assignments", Assignments)
     app.add_directive("course-weeks", Weeks)
+    app.add_directive("chapters", Contents)
+    app.add_role("reading-time", ReadingTime())
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

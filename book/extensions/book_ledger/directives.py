@@ -11,7 +11,6 @@ from sphinx.application import Sphinx
 
 from dpdynamics.verification import words
 
-from .evidence import FOUND, SETTLED
 from .graph import draw
 from .inventory import KINDS
 from .pages import ERRATA_LABEL, LEDGER_LABEL, LedgerDirective
@@ -138,16 +137,6 @@ class OpenQuestionsDirective(LedgerDirective):
         }
 
 
-class ChaptersDirective(LedgerDirective):
-    """``{chapters}``: the parts and chapters of the book with what each decides."""
-
-    templates = ("contents.md",)
-
-    def data(self) -> dict[str, Any]:
-        """The pages that there are, and which verdicts are decisions."""
-        return {"pages": self.env.found_docs, "decided": FOUND, "with_verdict": SETTLED}
-
-
 def register(app: Sphinx) -> None:
     """Add the directives."""
     app.add_directive("claim", ClaimDirective)
@@ -156,4 +145,3 @@ def register(app: Sphinx) -> None:
     app.add_directive("claim-graph", GraphDirective)
     app.add_directive("evidence", EvidenceDirective)
     app.add_directive("open-questions", OpenQuestionsDirective)
-    app.add_directive("chapters", ChaptersDirective)

@@ -1,8 +1,9 @@
-"""What remains open: ``{open-questions}`` gathers it from the chapters.
+"""What a chapter asks, and what remains open: gathered from the chapters, never kept beside them.
 
-A chapter says what is open in its section "Errata and open ends", in a paragraph or list item that
-begins with the word *Open* in bold or italics, or in a section "Open ends" of its own. Nothing is
-kept by hand beside the chapters.
+``{chapters}`` shows the question of a chapter, in bold in its first cell, and the minutes that it
+takes, as in ``*Time:* 60 minutes``. ``{open-questions}`` shows what is open: a chapter says that in
+its section "Errata and open ends", in a paragraph or list item that begins with the word *Open* in
+bold or italics, or in a section "Open ends" of its own.
 """
 
 from __future__ import annotations
@@ -19,18 +20,31 @@ OPEN = re.compile(r"^(?:[*-] )?(\*{1,2})Open[^*\n]*\1\s*")
 DOCUMENT = re.compile(r"(\{doc\}`(?:[^`<]*<)?)([^`>/][^`>]*)")
 
 
-def open_questions(root: Path, chapter: Chapter) -> list[str]:
-    """What one chapter calls open, as MyST Markdown with references from the root of the book."""
+def asked(root: Path, chapter: Chapter) -> tuple[str, int]:
+    """The question of one chapter as Markdown, and its minutes; empty and 0 where it has none."""
+    texts = markdown_cells(root, chapter)
+    question = re.search(r"\*\*(.+?\?)\*\*", texts[0], re.DOTALL) if texts else None
+    minutes = re.search(r"\*Time:\* (\d+) minutes", "\n\n".join(texts))
+    return (question[1] if question else "", int(minutes[1]) if minutes else 0)
+
+
+def markdown_cells(root: Path, chapter: Chapter) -> list[str]:
+    """The texts of a chapter, cell by cell; none where there is no notebook."""
     if chapter.notebook is None or not (root / chapter.notebook).is_file():
         return []
     cells = json.loads((root / chapter.notebook).read_text("utf-8"))["cells"]
-    text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+
+
+def open_questions(root: Path, chapter: Chapter) -> list[str]:
+    """What one chapter calls open, as MyST Markdown with references from the root of the book."""
+    text = "\n\n".join(markdown_cells(root, chapter))
     section = SECTION.search(text)
     if section is None:
         return []
     body = re.split(r"^## ", text[section.end() :], maxsplit=1, flags=re.MULTILINE)[0]
     blocks = re.split(r"\n\n+|\n(?=[*-] )", body)
-    folder = posixpath.dirname(chapter.notebook)
+    folder = posixpath.dirname(chapter.notebook or "")
 
     def rooted(found: re.Match[str]) -> str:
         return f"{found[1]}/{posixpath.normpath(f'{folder}/{found[2]}')}"
