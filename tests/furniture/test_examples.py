@@ -16,8 +16,9 @@ import jsonschema
 import pytest
 import yaml
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
-LIBRARY = BOOK.parent / "lib"
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book"
+LIBRARY = ROOT / "lib"
 SHOWN = sorted(f for f in LIBRARY.rglob("*.py") if ">>> " in f.read_text("utf-8"))
 SCHEMAS = BOOK / "extensions" / "book_ledger"
 ROUNDING = re.compile(r"accepted at \S+ of")  # how small rounding is depends on the machine
@@ -25,7 +26,7 @@ ROUNDING = re.compile(r"accepted at \S+ of")  # how small rounding is depends on
 
 def blocks(page: str, language: str) -> list[str]:
     """Fenced blocks of one language on a page, in order."""
-    text = (BOOK / page).read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -57,7 +58,7 @@ def test_docstrings_give_the_printed_output(file):
     assert not found.failed
 
 
-@pytest.mark.parametrize("page", ["reading.md", "contributing.md"])
+@pytest.mark.parametrize("page", ["book/reading.md", "CONTRIBUTING.md"])
 def test_code_gives_the_printed_output(page):
     sources, printed = blocks(page, "python"), blocks(page, "text")
     assert sources, f"{page} shows no code"
@@ -67,7 +68,7 @@ def test_code_gives_the_printed_output(page):
 
 def test_example_accepts_only_rounding():
     """What the comparison above leaves out is small: every accepted ratio is below one."""
-    for page in ("reading.md", "contributing.md"):
+    for page in ("book/reading.md", "CONTRIBUTING.md"):
         shown = run_like_a_notebook(blocks(page, "python"))
         ratios = [float(r) for r in re.findall(r"accepted at (\S+) of", shown)]
         assert ratios, page
@@ -81,7 +82,7 @@ def _validate(instance: Any, schema: str, definition: str) -> None:
 
 
 def test_inventory_entries_of_the_guide_are_valid():
-    claims, chapters = (yaml.safe_load(block) for block in blocks("contributing.md", "yaml"))
+    claims, chapters = (yaml.safe_load(block) for block in blocks("CONTRIBUTING.md", "yaml"))
     for claim in claims:
         _validate(claim, "claims.schema.json", "claim")
     for chapter in chapters:
@@ -90,8 +91,8 @@ def test_inventory_entries_of_the_guide_are_valid():
 
 
 def test_guide_decides_the_claim_that_it_enters():
-    claims, _ = (yaml.safe_load(block) for block in blocks("contributing.md", "yaml"))
-    code = "\n".join(blocks("contributing.md", "python"))
+    claims, _ = (yaml.safe_load(block) for block in blocks("CONTRIBUTING.md", "yaml"))
+    code = "\n".join(blocks("CONTRIBUTING.md", "python"))
     assert all(f'verdict(\n    "{claim["id"]}"' in code for claim in claims)
 
 

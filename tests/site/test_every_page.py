@@ -8,7 +8,7 @@ THEME = "document.documentElement.dataset.theme = {!r}"
 # axe takes a second for every thousand elements; most are letters of formulas or words of code.
 # Two pages are seen whole; elsewhere a formula is one letter, and of the words of code that have
 # one colour the first in sight stands for all.
-WHOLE = ("book/notation.html", "book/contributing.html")
+WHOLE = ("book/notation.html", "book/reading.html")
 ONE_OF_EACH = """() => {
   for (const formula of document.querySelectorAll('mjx-container')) formula.textContent = 'x';
   const seen = new Set(), kept = new Set();
