@@ -14,7 +14,7 @@ from nb.execute import KERNEL_ENVIRONMENT
 from nb.layout import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"]
 BINARY = {".png", ".jpg", ".npz", ".npy", ".woff", ".woff2", ".ttf", ".ico", ".pdf"}
 # Written backwards, so that this file does not contain what it looks for.
 FOLDERS = [word[::-1] for word in ("krow", "toor", "emoh", "tpo", "pmt")]
