@@ -29,16 +29,19 @@ fetch requirejs requirejs@2.3.4                               # MIT
 fetch html-manager @jupyter-widgets/html-manager@1.0.15       # BSD 3-Clause
 python3 -m pip download --quiet --no-deps --dest "$work/widgets" ipywidgets==8.1.9  # carries the licence of the line above
 (cd "$work/widgets" && python3 -m zipfile -e ./*.whl .)
+fetch minisearch minisearch@7.2.0                               # MIT
 fetch axe axe-core@4.14.1                                     # MPL 2.0, used by the tests only
 
 rm -rf "$site" "$axe"
-mkdir -p "$site"/{mathjax/output/chtml/fonts,requirejs,html-manager} "$axe"
+mkdir -p "$site"/{mathjax/output/chtml/fonts,requirejs,html-manager,minisearch} "$axe"
 cp "$work"/mathjax/{LICENSE,es5/tex-chtml.js} "$site/mathjax/"
 cp -r "$work/mathjax/es5/output/chtml/fonts/woff-v2" "$site/mathjax/output/chtml/fonts/"
 cp "$work/requirejs/require.js" "$site/requirejs/"
 sed -n '/@license/p;/MIT/p' "$work/requirejs/require.js" | head -2 > "$site/requirejs/LICENSE"
 cp "$work"/html-manager/dist/{embed-amd.js,*.woff,*.woff2} "$site/html-manager/"
 cp "$work"/widgets/ipywidgets-*.dist-info/licenses/LICENSE "$site/html-manager/"
+cp "$work/minisearch/LICENSE.txt" "$site/minisearch/LICENSE"
+sed '/sourceMappingURL/d' "$work/minisearch/dist/umd/index.js" > "$site/minisearch/minisearch.js"
 cp "$work"/axe/{LICENSE,LICENSE-3RD-PARTY.txt,axe.min.js} "$axe/"
 
 if [ "${1:-}" = --record ]; then

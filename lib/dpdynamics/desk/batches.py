@@ -5,8 +5,9 @@ is read as "zero_out".
 """
 
 from ..accounting import FixedSize, Poisson, Shuffled
-from ..accounting.runs import Run
 from ..arguments import one_of, whole
+
+Drawn = Poisson | FixedSize | Shuffled
 
 SAMPLINGS = ("poisson", "fixed", "shuffled", "unknown")
 NEIGHBOURS = {
@@ -28,7 +29,7 @@ CHAPTERS = {
 
 def batches_of(
     *, batch_size: int, samples: int, steps: int, relation: str, runs: int = 1
-) -> dict[str, Run]:
+) -> dict[str, Drawn]:
     """Return the run that each word stands for; all are one where a batch holds all records."""
     size, n = whole("batch_size", batch_size, 1), whole("samples", samples, 2)
     if size > n:

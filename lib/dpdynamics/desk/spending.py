@@ -1,10 +1,9 @@
 """What epsilon a recipe really buys."""
 
 from ..accounting import Bracket, gaussian_epsilon
-from ..accounting.runs import Run
 from ..arguments import fraction, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal, lower, upper
-from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
+from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, Drawn, batches_of
 from .recipes import Recipe
 from .refusals import unknown_batches, visible_delta
 
@@ -142,13 +141,13 @@ def recipe_epsilon(
     )
 
 
-def _spent(run: Run, noise: float, delta: float) -> tuple[float, float]:
+def _spent(run: Drawn, noise: float, delta: float) -> tuple[float, float]:
     found = run.epsilon(noise_multiplier=noise, delta=delta)
     low, high = found if isinstance(found, Bracket) else (found, found)
     return float(low), float(high)
 
 
-def _every_scheme(known: dict[str, Run], noise: float, delta: float) -> dict[str, float]:
+def _every_scheme(known: dict[str, Drawn], noise: float, delta: float) -> dict[str, float]:
     """Return the guaranteed epsilon under every scheme, where there is one."""
     found = {}
     for name, run in known.items():

@@ -1,0 +1,89 @@
+"""A search by sections: titles and headings first, prose without code and formulas, offline.
+
+Sphinx's own index knows which words a page has, code among them, and fetches whole pages for its
+excerpts, which no browser does from a disk. Here every section is one entry, with its own text, in
+``search_sections.js``; the page ``search.html`` and ``search.js`` rank them by MiniSearch (BM25).
+A term of the glossary is a section of its own. Sphinx's index is not written.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+FILE = "search_sections.js"
+SILENT = (  # what is no prose
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.raw,
+    nodes.image,
+    nodes.Invisible,
+    nodes.title,
+    nodes.system_message,
+)
+Entry = tuple[str, str, str, str]  # page with anchor, title of the page, heading, text
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("builder-inited", begin)
+    app.connect("doctree-resolved", collect)
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": False}
+
+
+def begin(app: Sphinx) -> None:
+    """Put our page in the place of Sphinx's."""
+    app.book_search = {}  # type: ignore[attr-defined]
+    app.builder.search = False  # type: ignore[attr-defined]
+    app.config.html_additional_pages["search"] = "search.html"
+
+
+def collect(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Keep the sections of one page."""
+    sections = [section for section in doctree.findall(nodes.section) if _titled(section)]
+    title = _plain(sections[0][0]) if sections else page
+    found = [
+        (f"{page}.html#{section['ids'][0]}", title, _plain(section[0]), _prose(section))
+        for section in sections
+    ]
+    for item in doctree.findall(nodes.definition_list_item):
+        ids = [name for term in item.findall(nodes.term) for name in term["ids"]]
+        if ids and "glossary" in item.parent["classes"]:
+            term, text = _plain(item[0]), " ".join(_words(item[-1]))
+            found.append((f"{page}.html#{ids[0]}", title, term, text))
+    app.book_search[page] = found  # type: ignore[attr-defined]
+
+
+def _words(node: nodes.Node) -> Iterator[str]:
+    if isinstance(node, nodes.Text):
+        yield str(node)
+    elif not isinstance(node, SILENT):
+        for child in node.children:
+            if not _titled(child):
+                yield from _words(child)
+
+
+def _titled(node: nodes.Node) -> bool:
+    """Whether a node is a section; the content of an exercise is one without a title."""
+    return isinstance(node, nodes.section) and isinstance(node[0], nodes.title)
+
+
+def _prose(section: nodes.section) -> str:
+    return " ".join(" ".join(_words(section)).split())
+
+
+def _plain(title: nodes.Node) -> str:
+    return " ".join("".join(text for child in title.children for text in _words(child)).split())
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Write the sections of all pages."""
+    if exception is None and app.builder.format == "html":
+        entries: list[Any] = [e for page in sorted(app.book_search) for e in app.book_search[page]]  # type: ignore[attr-defined]
+        text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+        (Path(app.outdir) / FILE).write_text(f"searchSections={text}\n", "utf-8")
