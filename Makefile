@@ -62,6 +62,11 @@ $(VENV)/.course: requirements-course.lock $(VENV)/.packages
 	@$(BIN)/uv pip install -q --no-config --python $(BIN)/python --no-deps --require-hashes -r requirements-course.lock
 	@touch $@
 
+# What lets JupyterLab read the language of the chapters.
+$(VENV)/.lab: requirements-lab.lock $(VENV)/.packages
+	@$(BIN)/uv pip install -q --no-config --python $(BIN)/python --no-deps --require-hashes -r requirements-lab.lock
+	@touch $@
+
 $(READY): $(VENV)/.packages pyproject.toml
 	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
@@ -94,8 +99,11 @@ run: $(READY) ## execute stale notebooks in place (FORCE=1: all; NB=path; JOBS=n
 seeds: $(READY) ## compute all verdicts again under other seeds (SEEDS="1 2"; NB=path; JOBS=n)
 	@$(BIN)/python tools/notebooks.py seeds $(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(NB),-- $(NB))
 
-lab: $(READY) ## open the chapters in JupyterLab
-	@$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
+# Copies, in which JupyterLab can show what only the site knows; their owner may change them.
+lab: $(READY) $(VENV)/.lab ## open copies of the chapters in JupyterLab, to change and run (_build/lab)
+	@export JUPYTER_DATA_DIR=$(CURDIR)/_build/lab/.jupyter JUPYTER_CONFIG_DIR=$(CURDIR)/_build/lab/.jupyter; \
+	$(BIN)/python book/extensions/book_lab.py _build/lab && \
+	$(BIN)/jupyter lab --ServerApp.root_dir=_build/lab --LabApp.default_url=/lab/tree/notebooks
 
 # ----------------------------------------------------------------------------------- the course
 
@@ -125,7 +133,7 @@ reproducible: $(READY) ## build the committed book twice, in two folders, and co
 
 # ------------------------------------------------------------------------------------ the proof
 
-test: $(READY) $(VENV)/.peers $(VENV)/.course ## run everything: notebooks, library, ledger, site, environment
+test: $(READY) $(VENV)/.peers $(VENV)/.course $(VENV)/.lab ## run everything: notebooks, library, ledger, site, environment
 	@tools/install_chromium.sh
 	@$(MAKE) --no-print-directory site
 	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
