@@ -67,6 +67,15 @@ def test_every_locked_package_has_hashes(lock: str) -> None:
     assert [e.split()[0] for e in entries if "==" not in e or "--hash=sha256:" not in e] == []
 
 
+def test_what_the_lab_shows_chapters_with_is_pinned_with_its_hash() -> None:
+    pins = re.findall(
+        r"^(\S+==\S+) \\\n    --hash=sha256:\w{64}$",
+        (ROOT / "requirements-lab.lock").read_text("utf-8"),
+        flags=re.MULTILINE,
+    )
+    assert pins == PROJECT["optional-dependencies"]["lab"]
+
+
 def test_the_locks_agree() -> None:
     """One environment holds them all: what two of them name, they give the same version."""
     for one, other in itertools.combinations(map(locked, LOCKS), 2):
