@@ -77,18 +77,19 @@
   /* Answer for Poisson samples: {head, lines, card, noise, epsilon}. */
   function poisson(run) {
     const { accountant } = globalThis, { q, steps, relation, delta } = run, fixed = { q, steps, relation, delta };
-    const kept = `${grouped(steps)} steps, q = B/n = ${number(q)}`;
+    const kept = `${grouped(steps)} steps, q = B/n = ${number(q)}`, full = run.batch === run.samples;
+    const drawn = full ? "every record in every step, batches of" : "Poisson samples of expected size", scheme = full ? "whole batches" : "Poisson samples";
     try {
       if (run.given === "noise") {
         const epsilon = accountant.epsilon({ ...fixed, noise: run.value }), quoted = up(epsilon, 3);
         const at = epsilon > 0 && Number(quoted) <= 1000 ? `At ε = ${quoted}, δ is ${number(accountant.delta({ ...fixed, noise: run.value, epsilon: Number(quoted) }), 3)}.` : "";
-        return { head: `ε = ${number(epsilon)}. Quote at most ${quoted}.`, lines: [`Exact for Poisson samples: ${kept}. ${at}`],
-          card: card(run, run.value, quoted, "Poisson samples of expected size", "exact accountant (dpdynamics)"), noise: run.value, epsilon };
+        return { head: `ε = ${number(epsilon)}. Quote at most ${quoted}.`, lines: [`Exact for ${scheme}: ${kept}. ${at}`],
+          card: card(run, run.value, quoted, drawn, "exact accountant (dpdynamics)"), noise: run.value, epsilon };
       }
       const noise = accountant.noise({ ...fixed, epsilon: run.value }), quoted = up(noise, 4);
       return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`,
-        lines: [`Noise of standard deviation σ times the clip norm on each sum; exact for Poisson samples, rounded up: ${kept}.`],
-        card: card(run, quoted, run.value, "Poisson samples of expected size", "exact accountant (dpdynamics)"), noise, epsilon: run.value };
+        lines: [`Noise of standard deviation σ times the clip norm on each sum; exact for ${scheme}, rounded up: ${kept}.`],
+        card: card(run, quoted, run.value, drawn, "exact accountant (dpdynamics)"), noise, epsilon: run.value };
     } catch (error) {
       if (!(error instanceof accountant.Refusal)) throw error;
       if (run.given === "epsilon") {
@@ -96,7 +97,7 @@
       }
       const bound = up(accountant.bound({ ...fixed, noise: run.value }), 3);
       return { head: `Refused: no exact ε. Quote at most ${bound}.`, lines: [`${sentence(error.message)} The value to quote is guaranteed, by Rényi divergences of all orders, and is not exact. The library (line below) also convolves.`],
-        card: card(run, run.value, bound, "Poisson samples of expected size", "Rényi accountant, an upper bound (dpdynamics)") };
+        card: card(run, run.value, bound, drawn, "Rényi accountant, an upper bound (dpdynamics)") };
     }
   }
 
@@ -129,7 +130,7 @@
         "Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. Until you know, quote nothing."] };
     }
     const { quoted, how, noise, epsilon } = once(run), bins = run.sampling === "bins";
-    const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them."
+    const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them, and the Poisson value is not valid."
       : `The true value is not known; at noise near 1 it is proved to be several times the Poisson value, so do not quote that one.${run.given === "noise" ? " The line below gives both ends." : ""}`;
     return { head: `Refused: no exact ${asked} ${bins ? "here" : "is known for shuffled epochs"}. ${run.given === "noise" ? `Quote at most ${quoted}.` : `Noise multiplier ${quoted} is enough.`}`,
       lines: [`${how}. ${rest}${near}`], ...(bins ? {} : line("shuffled")),
