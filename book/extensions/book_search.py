@@ -1,4 +1,4 @@
-"""A search by sections: titles and headings first, prose without code and formulas, offline.
+"""A search by sections: titles and headings first, prose without code and long formulas.
 
 Sphinx's own index knows which words a page has, code among them, and fetches whole pages for its
 excerpts, which no browser does from a disk. Here every section is one entry, with its own text, in
@@ -7,6 +7,8 @@ A term of the glossary is a section of its own. Sphinx's index is not written.
 """
 
 import json
+import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,6 @@ from sphinx.application import Sphinx
 FILE = "search_sections.js"
 SILENT = (  # what is no prose
     nodes.literal_block,
-    nodes.math,
     nodes.math_block,
     nodes.raw,
     nodes.image,
@@ -25,7 +26,22 @@ SILENT = (  # what is no prose
     nodes.title,
     nodes.system_message,
 )
-Entry = tuple[str, str, str, str]  # page with anchor, title of the page, heading, text
+GREEK = {
+    "\\" + name: unicodedata.lookup(f"GREEK SMALL LETTER {name.upper()}")
+    for name in (
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "eta",
+        "kappa",
+        "mu",
+        "nu",
+        "rho",
+        "sigma",
+        "tau",
+    )
+} | {r"\varepsilon": "ε", r"\lambda": "λ"}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -54,7 +70,7 @@ def collect(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for item in doctree.findall(nodes.definition_list_item):
         ids = [name for term in item.findall(nodes.term) for name in term["ids"]]
         if ids and "glossary" in item.parent["classes"]:
-            term, text = _plain(item[0]), " ".join(_words(item[-1]))
+            term, text = _plain(item[0]), " ".join("".join(_words(item[-1])).split())
             found.append((f"{page}.html#{ids[0]}", title, term, text))
     app.book_search[page] = found  # type: ignore[attr-defined]
 
@@ -62,10 +78,21 @@ def collect(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def _words(node: nodes.Node) -> Iterator[str]:
     if isinstance(node, nodes.Text):
         yield str(node)
+    elif isinstance(node, nodes.math):
+        yield _formula(node.astext())
     elif not isinstance(node, SILENT):
         for child in node.children:
             if not _titled(child):
                 yield from _words(child)
+        if isinstance(node, nodes.Body | nodes.Part):
+            yield " "
+
+
+def _formula(tex: str) -> str:
+    """A short formula as it is read, such as ``ε=4.38``; dots for any other."""
+    for name, letter in GREEK.items():
+        tex = re.sub(rf"{re.escape(name)}(?![a-z]) ?", letter, tex)
+    return tex if re.fullmatch(r"[\w.,=+()/-]{1,12}", tex) else "…"
 
 
 def _titled(node: nodes.Node) -> bool:
@@ -74,7 +101,7 @@ def _titled(node: nodes.Node) -> bool:
 
 
 def _prose(section: nodes.section) -> str:
-    return " ".join(" ".join(_words(section)).split())
+    return " ".join("".join(_words(section)).split())
 
 
 def _plain(title: nodes.Node) -> str:
