@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -259,6 +260,24 @@ def test_memory_files_and_output_are_limited(
     assert "MemoryError" in result.words and "File too large" in result.words
     graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
     assert graded.stat().st_size < 500_000
+
+
+@pytest.mark.skipif(
+    not confined.available() or os.geteuid() != 0, reason="needs Linux's namespaces, as root"
+)
+def test_processes_are_limited(notebook: Any, hand_in: Hand) -> None:
+    cell(notebook, "square").source = (
+        "import os, time\n"
+        "def square(x):\n"
+        "    for _ in range(1000):\n"
+        "        if os.fork() == 0:\n"
+        "            time.sleep(60)\n"
+        "            os._exit(0)\n"
+        "    return x**2"
+    )
+    result = hand_in(notebook)
+    assert result.points == {"test-square": 0, "test-root": 9, "words": 0}
+    assert "BlockingIOError" in result.words
 
 
 THIEF = """

@@ -25,6 +25,7 @@ NOBODY = 65534
 MEMORY = 8 << 30  # bytes of address space: PyTorch alone reserves some
 FILE = 64 << 20  # bytes of one file
 SECONDS = 900  # of computing, for the whole notebook: a cell has a minute
+PROCESSES = 256  # and threads of *nobody*; of another user, other programs count as well
 KEPT = (
     "PATH LANG SOURCE_DATE_EPOCH MATPLOTLIBRC OMP_NUM_THREADS OPENBLAS_NUM_THREADS PYTHONHASHSEED"
 )
@@ -33,6 +34,8 @@ LIMIT = f"""
 import os, resource, sys
 for name, most in (("AS", {MEMORY}), ("FSIZE", {FILE}), ("CPU", {SECONDS}), ("CORE", 0)):
     resource.setrlimit(getattr(resource, "RLIMIT_" + name), (most, most))
+if os.getuid() == {NOBODY}:
+    resource.setrlimit(resource.RLIMIT_NPROC, ({PROCESSES}, {PROCESSES}))
 if os.getppid() == 0:  # the first process of its namespace has no parent to watch
     os.environ["JPY_PARENT_PID"] = "1"
 os.execv(sys.argv[1], sys.argv[1:])
