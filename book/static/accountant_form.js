@@ -69,8 +69,8 @@
       + `--delta ${written(run.delta)}${run.relation === "add_remove" ? "" : ` --relation ${run.relation}`}${run.sampling === "fixed" || run.sampling === "shuffled" ? ` --sampling ${run.sampling}` : ""}`;
   }
 
-  function card(run, noise, epsilon, batches, accountant) {
-    return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${grouped(run.steps)} steps, noise multiplier ${noise}, every record's gradient clipped; `
+  function card(run, noise, epsilon, batches, accountant, length = `${grouped(run.steps)} steps`) {
+    return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${batches} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[run.relation]}; one training run, all noisy sums released; ${accountant}.`;
   }
 
@@ -108,10 +108,10 @@
     const how = `Guaranteed without amplification: a record takes part ${epochs === 1 ? "in one epoch" : `once in each of ${epochs} epochs`}`;
     if (run.given === "noise") {
       const quoted = up(globalThis.accountant.epsilon({ ...whole, noise: run.value }), 3);
-      return { quoted, how, noise: run.value, epsilon: quoted };
+      return { quoted, how, epochs, noise: run.value, epsilon: quoted };
     }
     const quoted = up(globalThis.accountant.noise({ ...whole, epsilon: run.value }), 4);
-    return { quoted, how, noise: quoted, epsilon: run.value };
+    return { quoted, how, epochs, noise: quoted, epsilon: run.value };
   }
 
   function other(run) {
@@ -120,7 +120,7 @@
     const line = (sampling) => ({ python: python(run, sampling) });
     if (run.sampling === "fixed") {
       return { head: `Refused: no exact ${asked} is known for samples of fixed size.`, ...line("fixed"), lines: [
-        `The Poisson value is not valid here: at noise near 1 it is several times too small.${near} ${run.given === "noise" ? "Quote “at most” of the line below; it also gives what is proved to be spent." : "The line below gives a noise multiplier that is enough."}`] };
+        `The Poisson value is not valid here: at noise near 1 it is several times too small.${near} ${run.given === "noise" ? "In Python the line below gives what to quote, “at most”, and what is proved to be spent." : "In Python the line below gives a noise multiplier that is enough."}`] };
     }
     if (run.sampling === "unknown") {
       const known = run.given === "noise" ? "ε at most" : "σ at least", first = poisson({ ...run, sampling: "poisson" });
@@ -129,12 +129,13 @@
         `If Poisson samples: ${known} ${value}. If shuffled epochs or balls and bins: ${known} ${once(run).quoted}. If samples of fixed size: the line below.`,
         "Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. Until you know, quote nothing."] };
     }
-    const { quoted, how, noise, epsilon } = once(run), bins = run.sampling === "bins";
+    const { quoted, how, epochs, noise, epsilon } = once(run), bins = run.sampling === "bins";
     const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them, and the Poisson value is not valid."
       : `The true value is not known; at noise near 1 it is proved to be several times the Poisson value, so do not quote that one.${run.given === "noise" ? " The line below gives both ends." : ""}`;
-    return { head: `Refused: no exact ${asked} ${bins ? "here" : "is known for shuffled epochs"}. ${run.given === "noise" ? `Quote at most ${quoted}.` : `Noise multiplier ${quoted} is enough.`}`,
+    return { head: `${run.given === "noise" ? `Quote at most ${quoted}` : `Take ${quoted}`}: guaranteed. No exact ${asked} ${bins ? "is computed here" : "is known for shuffled epochs"}.`,
       lines: [`${how}. ${rest}${near}`], ...(bins ? {} : line("shuffled")),
-      card: card({ ...run, steps: run.onceSteps, relation: run.relation === "add_remove" ? "zero_out" : run.relation }, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)") };
+      card: card({ ...run, relation: run.relation === "add_remove" ? "zero_out" : run.relation }, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)",
+        `${epochs} epoch${epochs === 1 ? "" : "s"}, each record in one batch of each`) };
   }
 
   /* --- what is drawn --------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
   const STOP = new Set("a an and are as at be by can do does for from how i in is it my of on or that the this to what when who why with".split(" "));
   const SAME = { choose: "which", pick: "which", select: "which", find: "which" };
+  const LETTERS = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", η: "eta", κ: "kappa", λ: "lambda", μ: "mu", ν: "nu", ρ: "rho", σ: "sigma", τ: "tau" };
   const PER_PAGE = 3, SHOWN = 40, AROUND = 110;
   /* Lists and back matter come after the pages that explain. */
   const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)/;
@@ -16,7 +17,7 @@
   }
 
   function stem(word) {
-    const folded = fold(word);
+    const folded = LETTERS[word] ?? fold(word);
     if (STOP.has(folded)) return null;
     const british = folded.replace(/(?<=..)iz(?=e|ing|ation)/, "is");
     const one = british.length > 3 ? british.replace(/(?<!s)s$/, "") : british;
@@ -41,7 +42,8 @@
   }
 
   /* The results for a query: [place, title, heading, excerpt, words of the section that were found]. */
-  function find(index, sections, query) {
+  function find(index, sections, words) {
+    const query = words.replace(/^what (?:does|do|is|are) (.*?)(?: mean)?\??$/i, "$1");
     const share = ({ queryTerms }) => new Set(queryTerms).size, asked = Math.max(1, ...index.search(query).map(share));
     const whole = phrase(query), weight = ([place, , heading]) => (LISTS.test(heading) ? 0.3 : 1) * (BACK.test(place) ? 0.5 : 1) * (` ${phrase(heading)} `.includes(` ${whole} `) ? 2 : 1);
     const found = index.search(query, { boostDocument: (id) => weight(sections[id]) })
