@@ -28,7 +28,7 @@ from sphinx.util.docutils import SphinxRole
 
 from book_ledger.inventory import Chapter
 from book_ledger.pages import ENVIRONMENT, LedgerDirective
-from book_ledger.questions import asked
+from book_ledger.questions import asked, needed
 
 from .plans import Plan, PlanError, assignments, files, in_words, plans
 from .prerequisites import draw, earlier
@@ -56,6 +56,11 @@ class CourseDirective(LedgerDirective):
         except PlanError as problem:
             raise self.error(str(problem)) from problem
 
+    def needs(self, key: str) -> list[Chapter]:
+        """The chapters that a chapter says one must have read."""
+        chapters = self.ledger.inventory.chapters
+        return [chapters[name] for name in needed(self.root, chapters[key]) if name in chapters]
+
     def planned(self) -> list[tuple[Chapter, Plan]]:
         """Chapters that have a plan, in the order of the book."""
         found = self.plans()
@@ -70,7 +75,11 @@ class Prerequisites(CourseDirective):
 
     def data(self) -> dict[str, Any]:
         """The picture, and the pages that there are."""
-        return {**draw(self.ledger.inventory), "pages": self.env.found_docs}
+        return {
+            **draw(self.ledger.inventory),
+            "pages": self.env.found_docs,
+            "needs": {key: self.needs(key) for key in self.ledger.inventory.chapters},
+        }
 
 
 class Chapters(CourseDirective):
@@ -128,14 +137,15 @@ class Weeks(CourseDirective):
             if unknown or (assignment and assignment not in tasks):
                 raise self.error(f"week {week}: no chapter or assignment {unknown or assignment}")
             taught.update(keys)
-            needed = {used for key in keys if key in graph for used in graph.predecessors(key)}
+            before = {used for key in keys if key in graph for used in graph.predecessors(key)}
+            before |= {chapter.key for key in keys for chapter in self.needs(key)}
             weeks.append(
                 {
                     "name": week.strip(),
                     "chapters": [chapters[key] for key in keys],
                     "plans": [found[key] for key in keys if key in found],
                     "assignment": tasks.get(assignment),
-                    "quoted": [chapters[key] for key in graph if key in needed - taught],
+                    "quoted": [chapters[key] for key in graph if key in before - taught],
                 }
             )
         return {"weeks": weeks}

@@ -28,6 +28,15 @@ def asked(root: Path, chapter: Chapter) -> tuple[str, int]:
     return (question[1] if question else "", int(minutes[1]) if minutes else 0)
 
 
+def needed(root: Path, chapter: Chapter) -> list[str]:
+    """The notebooks, without folder and suffix, that one chapter names after *You need*."""
+    found = re.search(
+        r"\*You need\*(.*?)\*Time:\*", "\n\n".join(markdown_cells(root, chapter)), re.DOTALL
+    )
+    targets = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`", found[1]) if found else []
+    return [posixpath.basename(target) for target in targets]
+
+
 def markdown_cells(root: Path, chapter: Chapter) -> list[str]:
     """The texts of a chapter, cell by cell; none where there is no notebook."""
     if chapter.notebook is None or not (root / chapter.notebook).is_file():
