@@ -10,14 +10,13 @@ import time
 import urllib.request
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
 
 from book_lab import ARCHIVE, HIDDEN, write
 from nb.layout import ROOT
-from paper.typeset import OFFLINE, chromium
 
 OPENED = ["notebooks/foundations/gaussian_divergence.ipynb", "notebooks/kan/separability.ipynb"]
 NOT_FOR_LAB = re.compile(r"\{(claim|claimref|cite:[tp]|numref|doc)\}")
@@ -116,45 +115,40 @@ def lab(folder: Path) -> str:
         server.wait(30)
 
 
-@pytest.mark.skipif(not chromium(), reason="needs Chromium or Chrome")
-def test_a_chapter_opens_like_its_page_and_runs(lab: str, folder: Path) -> None:
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", OFFLINE]
-        browser = playwright.chromium.launch(executable_path=chromium(), args=options)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        for path in reversed(OPENED):
-            page.goto(f"{lab}/lab/tree/{path}?reset", timeout=120_000)
-            notebook = page.locator(".jp-Notebook")
-            notebook.locator(".jp-RenderedMarkdown h1, h1").first.wait_for(timeout=120_000)
-            page.wait_for_timeout(3000)
-            seen: list[str] = []
-            for _ in range(12):
-                seen.append(notebook.inner_text())
-                page.mouse.move(800, 500)
-                page.mouse.wheel(0, 800)
-                page.wait_for_timeout(300)
-            words = "\n".join(seen)
-            assert "Unknown Directive" not in words
-            assert "{" + "claim" not in words
-            assert "In this chapter" in words
-            assert "Fig. " in words
-            assert "import numpy" not in words
-            assert notebook.locator("svg, img").count()
-            assert notebook.locator("mjx-container, .katex").count()
-        assert page.locator("text=Formgrader").count() == 0
-        page.keyboard.press("Escape")
-        page.click("text=Run >> visible=true")
-        page.click("text=Run All Cells >> visible=true")
-        target = folder / OPENED[0]
-        for _ in range(240):
-            page.wait_for_timeout(1000)
-            page.keyboard.press("Control+s")
-            counts = [c.execution_count for c in cells(target, "code")]
-            if counts[-1]:
-                break
-        assert counts == list(range(1, len(counts) + 1))
-        found = [
-            o for c in cells(target, "code") for o in c.outputs if VERDICT in o.get("data", {})
-        ]
-        assert found
-        assert not [o for c in cells(target, "code") for o in c.outputs if o.output_type == "error"]
+def test_a_chapter_opens_like_its_page_and_runs(lab: str, folder: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    for path in reversed(OPENED):
+        page.goto(f"{lab}/lab/tree/{path}?reset", timeout=120_000)
+        notebook = page.locator(".jp-Notebook")
+        notebook.locator(".jp-RenderedMarkdown h1, h1").first.wait_for(timeout=120_000)
+        page.wait_for_timeout(3000)
+        seen: list[str] = []
+        for _ in range(12):
+            seen.append(notebook.inner_text())
+            page.mouse.move(800, 500)
+            page.mouse.wheel(0, 800)
+            page.wait_for_timeout(300)
+        words = "\n".join(seen)
+        assert "Unknown Directive" not in words
+        assert "{" + "claim" not in words
+        assert "In this chapter" in words
+        assert "Fig. " in words
+        assert "import numpy" not in words
+        assert notebook.locator("svg, img").count()
+        assert notebook.locator("mjx-container, .katex").count()
+    assert page.locator("text=Formgrader").count() == 0
+    page.keyboard.press("Escape")
+    page.click("text=Run >> visible=true")
+    page.click("text=Run All Cells >> visible=true")
+    target = folder / OPENED[0]
+    for _ in range(240):
+        page.wait_for_timeout(1000)
+        page.keyboard.press("Control+s")
+        counts = [c.execution_count for c in cells(target, "code")]
+        if counts[-1]:
+            break
+    assert counts == list(range(1, len(counts) + 1))
+    found = [o for c in cells(target, "code") for o in c.outputs if VERDICT in o.get("data", {})]
+    assert found
+    assert not [o for c in cells(target, "code") for o in c.outputs if o.output_type == "error"]
+    page.close()
