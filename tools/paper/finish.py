@@ -60,9 +60,10 @@ def join(parts: list[Path]) -> PdfWriter:
         begin, offset = len(writer._objects), len(parents) // 2
         with PdfReader(path) as reader:
             root = reader.root_object.clone(writer)
+        names: dict[str, str] = {}  # the browser's, which count what its scripts did, and ours
         for thing in writer._objects[begin:]:
             if isinstance(thing, DictionaryObject):
-                _adapt(thing, f"{number}-", offset, named)
+                _adapt(thing, f"{number}-", offset, named, names)
         below, tree = root["/Pages"], root["/StructTreeRoot"]
         below[NameObject("/Parent")] = pages.indirect_reference
         pages["/Kids"].append(below.indirect_reference)
@@ -88,8 +89,20 @@ def _type(name: str) -> dict[NameObject, NameObject]:
     return {NameObject("/Type"): NameObject(name)}
 
 
-def _adapt(thing: DictionaryObject, prefix: str, offset: int, named: dict[str, Any]) -> None:
+def _adapt(
+    thing: DictionaryObject,
+    prefix: str,
+    offset: int,
+    named: dict[str, Any],
+    names: dict[str, str],
+) -> None:
     """Fit an object of one print into the whole: its numbers, names and links."""
+
+    def ours(name: object) -> TextStringObject:
+        return TextStringObject(names.setdefault(str(name), f"{prefix}{len(names):06d}"))
+
+    if "/Limits" in thing:  # the browser's tree of its names, to which nothing leads any more
+        thing.clear()
     for key in ("/StructParents", "/StructParent"):
         if key in thing:
             thing[NameObject(key)] = NumberObject(thing[key] + offset)
@@ -100,14 +113,14 @@ def _adapt(thing: DictionaryObject, prefix: str, offset: int, named: dict[str, A
             thing[NameObject("/Dest")] = NameObject("/" + address.removeprefix(INSIDE))
     if "/S" in thing and "/P" in thing:
         if "/ID" in thing:
-            name = f"{prefix}{thing['/ID']}"
-            thing[NameObject("/ID")] = TextStringObject(name)
+            name = ours(thing["/ID"])
+            thing[NameObject("/ID")] = name
             named[name] = thing.indirect_reference
         attributes = thing.get("/A", [])
         for attribute in attributes if isinstance(attributes, list) else []:
             if "/Headers" in attribute:
-                heads = [TextStringObject(f"{prefix}{h}") for h in attribute["/Headers"]]
-                attribute[NameObject("/Headers")] = ArrayObject(heads)
+                heads = ArrayObject(map(ours, attribute["/Headers"]))
+                attribute[NameObject("/Headers")] = heads
         words = str(thing.get("/Alt", ""))
         if words.startswith("Formula: "):
             thing[NameObject("/S")] = NameObject("/Formula")
