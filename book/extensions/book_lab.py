@@ -16,7 +16,6 @@ import hashlib
 import json
 import re
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,10 +24,10 @@ from nbformat.sign import NotebookNotary
 from pybtex.database import parse_file
 from sphinx.application import Sphinx
 
+import archives
 from book_ledger.inventory import Claim, Inventory, load
 
 ARCHIVE = "notebooks-to-run.zip"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
 READ_ME = """\
 The chapters of Private Dynamics, to be run. With Python 3.11, once:
 
@@ -201,15 +200,12 @@ def archive(app: Sphinx, exception: Exception | None) -> None:
         )
         texts = {"README.txt": READ_ME.format(more=" ".join(pins)).encode()}
         texts["requirements.lock"] = (root / "requirements.lock").read_bytes()
-        for path in sorted((root / "lib" / "dpdynamics").rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                texts[path.relative_to(root).as_posix()] = path.read_bytes()
-        with zipfile.ZipFile(Path(app.outdir) / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, content in [*texts.items(), *files(root)]:
-                text = content if isinstance(content, bytes) else nbformat.writes(content).encode()
-                entry = zipfile.ZipInfo(name, EPOCH)
-                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-                packed.writestr(entry, text)
+        copies = (
+            (name, content if isinstance(content, bytes) else nbformat.writes(content).encode())
+            for name, content in files(root)
+        )
+        packed = [*texts.items(), *archives.library(root, "lib/"), *copies]
+        archives.write(Path(app.outdir) / ARCHIVE, packed)
 
 
 if __name__ == "__main__":

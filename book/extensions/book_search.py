@@ -26,22 +26,12 @@ SILENT = (  # what is no prose
     nodes.title,
     nodes.system_message,
 )
-GREEK = {
-    "\\" + name: unicodedata.lookup(f"GREEK SMALL LETTER {name.upper()}")
-    for name in (
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "eta",
-        "kappa",
-        "mu",
-        "nu",
-        "rho",
-        "sigma",
-        "tau",
+LETTERS = {  # as TeX and readers call them; Unicode says lamda
+    name.lower().replace("lamda", "lambda"): unicodedata.lookup(f"GREEK SMALL LETTER {name}")
+    for name in re.findall(
+        r"\w+", "ALPHA BETA GAMMA DELTA EPSILON ETA KAPPA LAMDA MU NU RHO SIGMA TAU"
     )
-} | {r"\varepsilon": "ε", r"\lambda": "λ"}
+}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -90,8 +80,8 @@ def _words(node: nodes.Node) -> Iterator[str]:
 
 def _formula(tex: str) -> str:
     """A short formula as it is read, such as ``ε=4.38``; dots for any other."""
-    for name, letter in GREEK.items():
-        tex = re.sub(rf"{re.escape(name)}(?![a-z]) ?", letter, tex)
+    for name, letter in LETTERS.items():
+        tex = re.sub(rf"\\(?:var)?{name}(?![a-z]) ?", letter, tex)
     return tex if re.fullmatch(r"[\w.,=+()/-]{1,12}", tex) else "…"
 
 
@@ -113,4 +103,6 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         entries: list[Any] = [e for page in sorted(app.book_search) for e in app.book_search[page]]  # type: ignore[attr-defined]
         text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
-        (Path(app.outdir) / FILE).write_text(f"searchSections={text}\n", "utf-8")
+        letters = json.dumps({letter: name for name, letter in LETTERS.items()}, ensure_ascii=False)
+        text = f"searchLetters={letters}\nsearchSections={text}\n"
+        (Path(app.outdir) / FILE).write_text(text, "utf-8")

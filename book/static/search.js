@@ -7,7 +7,6 @@
 
   const STOP = new Set("a an and are as at be by can do does for from how i in is it my of on or that the this to what when who why with".split(" "));
   const SAME = { choose: "which", pick: "which", select: "which", find: "which" };
-  const LETTERS = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", η: "eta", κ: "kappa", λ: "lambda", μ: "mu", ν: "nu", ρ: "rho", σ: "sigma", τ: "tau" };
   const PER_PAGE = 3, SHOWN = 40, AROUND = 110;
   /* Lists and back matter come after the pages that explain. */
   const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)/;
@@ -17,7 +16,7 @@
   }
 
   function stem(word) {
-    const folded = LETTERS[word] ?? fold(word);
+    const folded = globalThis.searchLetters[word] ?? fold(word);
     if (STOP.has(folded)) return null;
     const british = folded.replace(/(?<=..)iz(?=e|ing|ation)/, "is");
     const one = british.length > 3 ? british.replace(/(?<!s)s$/, "") : british;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -60,10 +61,10 @@ def join(parts: list[Path]) -> PdfWriter:
         begin, offset = len(writer._objects), len(parents) // 2
         with PdfReader(path) as reader:
             root = reader.root_object.clone(writer)
-        names: dict[str, str] = {}  # the browser's, which count what its scripts did, and ours
+        ours = _renaming(f"{number}-")
         for thing in writer._objects[begin:]:
             if isinstance(thing, DictionaryObject):
-                _adapt(thing, f"{number}-", offset, named, names)
+                _adapt(thing, ours, offset, named)
         below, tree = root["/Pages"], root["/StructTreeRoot"]
         below[NameObject("/Parent")] = pages.indirect_reference
         pages["/Kids"].append(below.indirect_reference)
@@ -89,18 +90,19 @@ def _type(name: str) -> dict[NameObject, NameObject]:
     return {NameObject("/Type"): NameObject(name)}
 
 
+def _renaming(prefix: str) -> Callable[[object], TextStringObject]:
+    """Our names for the browser's, which count what the scripts of a page did before."""
+    names: dict[str, str] = {}
+    return lambda name: TextStringObject(names.setdefault(str(name), f"{prefix}{len(names):06d}"))
+
+
 def _adapt(
     thing: DictionaryObject,
-    prefix: str,
+    ours: Callable[[object], TextStringObject],
     offset: int,
     named: dict[str, Any],
-    names: dict[str, str],
 ) -> None:
     """Fit an object of one print into the whole: its numbers, names and links."""
-
-    def ours(name: object) -> TextStringObject:
-        return TextStringObject(names.setdefault(str(name), f"{prefix}{len(names):06d}"))
-
     if "/Limits" in thing:  # the browser's tree of its names, to which nothing leads any more
         thing.clear()
     for key in ("/StructParents", "/StructParent"):

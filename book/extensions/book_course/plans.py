@@ -16,6 +16,8 @@ from typing import Any
 import jsonschema
 import yaml
 
+from book_ledger.questions import markdown_cells, minutes
+
 SCHEMA = Path(__file__).parent / "plan.schema.json"
 EXERCISE = (  # label, and minutes as in ``*Routine, 15 minutes.*``, or nothing
     r"^[`:]{3,}\{exercise\}.*\n(?::\w+:.*\n)*?:label: (\S+)\n(?::\w+:.*\n|\n)*"
@@ -70,8 +72,9 @@ def plans(root: Path) -> dict[str, Plan]:
         ]
         if not errors and document["chapter"] != path.stem:
             errors = [f"{path.name}: is for the chapter {document['chapter']}"]
-        text = "\n\n".join(_texts(root / "notebooks", path.stem))
-        reading = re.search(r"\*Time:\* (\d+) minutes", text)
+        chapters = root.glob(f"notebooks/*/{path.stem}.ipynb")
+        text = "\n\n".join(text for chapter in chapters for text in markdown_cells(chapter))
+        reading = minutes(text)
         exercises = dict(re.findall(EXERCISE, text, flags=re.MULTILINE))
         if not reading:
             errors.append(f"{path.name}: the chapter has no line with *Time:* and minutes")
@@ -80,18 +83,12 @@ def plans(root: Path) -> dict[str, Plan]:
         if reading and not errors:
             found[path.stem] = Plan(
                 **{**document, "goals": tuple(document["goals"])},
-                reading_minutes=int(reading[1]),
-                exercises={label: int(minutes) for label, minutes in exercises.items()},
+                reading_minutes=reading,
+                exercises={label: int(time) for label, time in exercises.items()},
             )
     if problems:
         raise PlanError("\n".join(problems))
     return found
-
-
-def _texts(notebooks: Path, chapter: str) -> list[str]:
-    paths = notebooks.glob(f"*/{chapter}.ipynb")
-    cells = [cell for path in paths for cell in json.loads(path.read_text("utf-8"))["cells"]]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
 
 
 def assignments(root: Path) -> dict[str, Assignment]:

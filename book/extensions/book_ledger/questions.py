@@ -22,32 +22,38 @@ DOCUMENT = re.compile(r"(\{doc\}`(?:[^`<]*<)?)([^`>/][^`>]*)")
 
 def asked(root: Path, chapter: Chapter) -> tuple[str, int]:
     """The question of one chapter as Markdown, and its minutes; empty and 0 where it has none."""
-    texts = markdown_cells(root, chapter)
+    texts = _of(root, chapter)
     question = re.search(r"\*\*(.+?\?)\*\*", texts[0], re.DOTALL) if texts else None
-    minutes = re.search(r"\*Time:\* (\d+) minutes", "\n\n".join(texts))
-    return (question[1] if question else "", int(minutes[1]) if minutes else 0)
+    return (question[1] if question else "", minutes("\n\n".join(texts)))
+
+
+def minutes(text: str) -> int:
+    """How long a chapter says that it takes; 0 where it does not."""
+    found = re.search(r"\*Time:\* (\d+) minutes", text)
+    return int(found[1]) if found else 0
 
 
 def needed(root: Path, chapter: Chapter) -> list[str]:
     """The notebooks, without folder and suffix, that one chapter names after *You need*."""
-    found = re.search(
-        r"\*You need\*(.*?)\*Time:\*", "\n\n".join(markdown_cells(root, chapter)), re.DOTALL
-    )
+    found = re.search(r"\*You need\*(.*?)\*Time:\*", "\n\n".join(_of(root, chapter)), re.DOTALL)
     targets = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`", found[1]) if found else []
     return [posixpath.basename(target) for target in targets]
 
 
-def markdown_cells(root: Path, chapter: Chapter) -> list[str]:
-    """The texts of a chapter, cell by cell; none where there is no notebook."""
-    if chapter.notebook is None or not (root / chapter.notebook).is_file():
-        return []
-    cells = json.loads((root / chapter.notebook).read_text("utf-8"))["cells"]
+def markdown_cells(path: Path) -> list[str]:
+    """The texts of a notebook, cell by cell."""
+    cells = json.loads(path.read_text("utf-8"))["cells"]
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+
+
+def _of(root: Path, chapter: Chapter) -> list[str]:
+    path = root / (chapter.notebook or "")
+    return markdown_cells(path) if path.is_file() else []
 
 
 def open_questions(root: Path, chapter: Chapter) -> list[str]:
     """What one chapter calls open, as MyST Markdown with references from the root of the book."""
-    text = "\n\n".join(markdown_cells(root, chapter))
+    text = "\n\n".join(_of(root, chapter))
     section = SECTION.search(text)
     if section is None:
         return []

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 import textwrap
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import archives
 from dpdynamics.claims import Notebook
 from dpdynamics.verification import Erratum
 
@@ -22,7 +21,6 @@ ARCHIVE = "errata-scripts.zip"
 # A folder that a notebook reads from, or a file in it.
 FILES = re.compile(r"['\"](notebooks(?:/[\w-]+)+?)(?:/[\w-]+\.\w+)?/?['\"]")
 NEEDED = "ipywidgets joblib matplotlib mpmath pandas scikit-learn scipy tqdm"  # by the package
-EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that two builds give the same bytes
 
 
 @dataclass(frozen=True)
@@ -117,21 +115,13 @@ def write(found: Sequence[Script], root: Path, out: Path) -> None:
     sound = list({script.name: script for script in found if not script.problem}.values())
     for old in {path.name for path in folder.glob("*.py")} - {script.name for script in sound}:
         (folder / old).unlink()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for script in sound:
-            (folder / script.name).write_text(script.text, "utf-8")
-            archive.writestr(_entry(script.name), script.text)
-        for name in sorted({name for script in sound for name in script.folders}):
-            for path in sorted(path for path in (root / name).iterdir() if path.is_file()):
-                archive.writestr(_entry(f"{name}/{path.name}"), path.read_bytes())
-        for path in sorted((root / "lib" / "dpdynamics").rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                archive.writestr(_entry(str(path.relative_to(root / "lib"))), path.read_bytes())
-    (folder / ARCHIVE).write_bytes(packed.getvalue())
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, EPOCH)
-    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-    return entry
+    for script in sound:
+        (folder / script.name).write_text(script.text, "utf-8")
+    read = [
+        (f"{name}/{path.name}", path.read_bytes())
+        for name in sorted({name for script in sound for name in script.folders})
+        for path in sorted((root / name).iterdir())
+        if path.is_file()
+    ]
+    texts = [(script.name, script.text.encode()) for script in sound]
+    archives.write(folder / ARCHIVE, [*texts, *read, *archives.library(root)])
