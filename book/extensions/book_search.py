@@ -3,7 +3,8 @@
 Sphinx's own index knows which words a page has, code among them, and fetches whole pages for its
 excerpts, which no browser does from a disk. Here every section is one entry, with its own text, in
 ``search_sections.js``; the page ``search.html`` and ``search.js`` rank them by MiniSearch (BM25).
-A term of the glossary is a section of its own. Sphinx's index is not written.
+A term of the glossary, a statement of a paper and an erratum are entries of their own. Sphinx's
+index is not written.
 """
 
 import json
@@ -11,10 +12,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from book_ledger.pages import address
 
 FILE = "search_sections.js"
 SILENT = (  # what is no prose
@@ -32,6 +34,9 @@ LETTERS = {  # as TeX and readers call them; Unicode says lamda
         r"\w+", "ALPHA BETA GAMMA DELTA EPSILON ETA KAPPA LAMDA MU NU RHO SIGMA TAU"
     )
 }
+
+
+Entry = tuple[str, str, str, str]  # page with anchor, title of the page, heading, text
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -98,10 +103,30 @@ def _plain(title: nodes.Node) -> str:
     return " ".join("".join(text for child in title.children for text in _words(child)).split())
 
 
+def _statements(app: Sphinx) -> Iterator[Entry]:
+    """The statements of the papers and their errata, by name and identifier."""
+    ledger = getattr(app, "book_ledger", None)
+    for claim, row in ledger.rows.items() if ledger else ():
+        source = ledger.inventory.sources[row.claim.paper].cited
+        name, words = f"{row.claim.label}. {row.claim.name}", f"{claim} {row.claim.statement}"
+        told = [(f"claim:{claim}", name, words)]
+        for number, wrong in enumerate(row.decision.errata if row.decision else (), start=1):
+            words = f"{wrong.location}: {wrong.printed} {wrong.correct} {claim}"
+            told.append((f"erratum:{claim}-{number}", f"Erratum of {row.claim.label}", words))
+        for target, heading, text in told:
+            place = address(app.env, target)
+            if place:
+                plain = re.sub(r"\$([^$]*)\$", lambda found: _formula(found[1]), text)
+                where = f"{place[0]}.html#{place[1]}"
+                yield where, source, heading, " ".join(plain.split())
+
+
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the sections of all pages."""
     if exception is None and app.builder.format == "html":
-        entries: list[Any] = [e for page in sorted(app.book_search) for e in app.book_search[page]]  # type: ignore[attr-defined]
+        pages: dict[str, list[Entry]] = app.book_search  # type: ignore[attr-defined]
+        entries = [entry for page in sorted(pages) for entry in pages[page]]
+        entries += _statements(app)
         text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
         letters = json.dumps({letter: name for name, letter in LETTERS.items()}, ensure_ascii=False)
         text = f"searchLetters={letters}\nsearchSections={text}\n"

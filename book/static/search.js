@@ -9,7 +9,7 @@
   const SAME = { choose: "which", pick: "which", select: "which", find: "which" };
   const PER_PAGE = 3, SHOWN = 40, AROUND = 110;
   /* Lists and back matter come after the pages that explain. */
-  const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)/;
+  const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)|#(claim|erratum)-/;
 
   function fold(text) {
     return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();

@@ -273,6 +273,9 @@ SOUGHT = {
     "notation": "notation",
     "how to cite": "index",
     "grade assignment": "instructors",
+    "anon2025.thmB.14": "speed_and_plateau",
+    "Theorem B.14": "speed_and_plateau",
+    "erratum B.14": "errata",
     "neighbouring data sets": "glossary",
 }
 
