@@ -19,24 +19,20 @@ remove, v = 0             1 and 0            2 and 1
 add, u = 0                0 and 1            1 and 2
 ========================= ================== ===================================
 
-(the places of the second component of P and of Q). In ``add`` the worst others depend on the
-divergence; others equal to v give 1 to P alone, what removal gives with zero others.
-
-**Replace-one, exactly**, with :math:`\gamma = 1+q(\gamma_0-1)\ge1`: the profile is
-:math:`qH_{\gamma_0}(N(2,\kappa^2)\|N(0,\kappa^2))`, attained by opposite others; the proof by
-advanced joint convexity is in the chapter on accounting.
+(the places of the second component of P and of Q). Others equal to v give 1 to P alone in ``add``,
+what removal gives with zero others, and that is the worst there. What no data exceed, at any level
+of one step, is the dominating pair of `without_replacement`.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import quad
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 
 from ..arguments import (
     Array,
@@ -52,13 +48,12 @@ from ..numerics.normal_masses import log_normal_mass, mixture_masses
 from .composition_below import composed_epsilon_lower
 from .conversions import rdp_to_delta, rdp_to_epsilon
 from .gaussian import gaussian_delta, gaussian_epsilon
-from .gaussian_pair import Gaussian
 from .poisson import Poisson
 from .quadrature import renyi_divergence_quadrature
 from .runs import BoundedRun, Bracket, zero_out_or_replace
+from .without_replacement import FAINTEST, WithoutReplacement
 
-_FAINTEST = 0.02  # half of it is the least noise of `Poisson.rdp`
-_ORDERS = 1 + np.geomspace(0.05, 500, 60)
+_ORDERS = 1 + np.geomspace(0.05, 500, 120)  # a factor of 1.08 in order - 1 apart
 _PLACES = {
     ("replace", "zero"): (1.0, -1.0),
     ("replace", "opposite"): (2.0, 0.0),
@@ -183,10 +178,10 @@ def fixed_size_pair(
 class FixedSize(BoundedRun):
     r"""Independent Gaussian noise on batches of fixed size, drawn without replacement: bounds.
 
-    One step is exact for "replace". From above, steps compose as Renyi divergences, or without any
-    amplification; to zero a record out is to replace it by a zero. From below the composition of
-    the pair (2, 0) for "replace"; for "zero_out" that of the pair (2, 1) or of a Poisson sample,
-    which is (1, 0), zero others, whichever is more.
+    One step is exact. From above, steps compose as their dominating pair does, exactly, or a few of
+    them, up to about a hundred, as its Renyi divergences. From below, for "replace" as the pair
+    (2, 0); for "zero_out" as the pair (2, 1) or as Poisson samples, which are (1, 0), zero others,
+    whichever is more.
 
     Parameters
     ----------
@@ -207,7 +202,7 @@ class FixedSize(BoundedRun):
     --------
     >>> run = FixedSize(batch_size=500, samples=50_000, steps=3000)
     >>> [round(end, 1) for end in run.epsilon(noise_multiplier=1.0, delta=1e-6)]
-    [24.9, 31.6]
+    [24.9, 29.0]
     """
 
     batch_size: int
@@ -224,11 +219,10 @@ class FixedSize(BoundedRun):
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
         k = positive("noise_multiplier", noise_multiplier)
         eps = nonnegative_array("epsilon", epsilon)
-        if self._exact:
-            inner = eps + np.log1p(-(1 - self._share) * np.exp(-eps)) - np.log(self._share)
-            value = self._share * np.asarray(gaussian_delta(mu=2 / k, epsilon=inner))
-            return Bracket(plain(value), plain(value))
-        return super().delta(noise_multiplier=noise_multiplier, epsilon=epsilon)
+        if self.steps == 1:
+            value = self._dominating().delta(noise_multiplier=k, epsilon=eps)
+            return Bracket(value, value)
+        return super().delta(noise_multiplier=k, epsilon=eps)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
         if side < 0:
@@ -239,22 +233,17 @@ class FixedSize(BoundedRun):
                 )
             further = 0.0 if self._shift == 2 else super()._delta_bound(noise, epsilon, side)
             return max(float(proved), further)
-        bounds = [gaussian_delta(mu=self._shift * sqrt(self.steps) / noise, epsilon=epsilon)]
-        if self.steps == 1:
-            bounds.append(self._poisson().delta(noise_multiplier=noise / 2, epsilon=epsilon))
-        elif noise >= 2 * _FAINTEST:
-
-            def spent(order: float, rdp: float) -> float:
-                delta = float(rdp_to_delta(orders=[order], rdp=[rdp], epsilon=epsilon))
-                return log(max(delta, 1e-300))
-
-            bounds.append(exp(self._by_renyi(noise, spent)))
-        return float(min(bounds))
+        plain_releases = gaussian_delta(mu=self._shift * sqrt(self.steps) / noise, epsilon=epsilon)
+        try:
+            found = self._dominating().delta(noise_multiplier=noise, epsilon=epsilon)
+        except ArithmeticError:
+            found = self._by_renyi(noise, rdp_to_delta, epsilon=epsilon)
+        return float(min(plain_releases, found))
 
     def rdp(self, *, noise_multiplier: float, orders: ArrayLike) -> Bracket:
         r"""Bound the Renyi divergence of the run.
 
-        By integrating the profiles of one step; attained but for the smaller of two profiles.
+        That of the dominating pair from above, that of a Poisson sample from below.
 
         Parameters
         ----------
@@ -269,12 +258,11 @@ class FixedSize(BoundedRun):
             Of the shape of `orders`; the upper end is at most that of plain releases.
         """
         k, alphas = positive("noise_multiplier", noise_multiplier), orders_array("orders", orders)
-        if k < _FAINTEST:
-            raise ValueError(f"noise_multiplier must be at least {_FAINTEST}, got {k}")
-        lower = self._attained(k / self._shift, alphas)
-        plain_releases = self._shift**2 * self.steps * alphas / (2 * k**2)
-        upper = np.minimum(self.steps * self._certified(k, alphas), plain_releases)
-        return Bracket(plain(lower), plain(upper))
+        if k < FAINTEST:
+            raise ValueError(f"noise_multiplier must be at least {FAINTEST}, got {k}")
+        upper = self._divergence(k, alphas)
+        lower = self._poisson().rdp(noise_multiplier=k / self._shift, orders=alphas)
+        return Bracket(plain(np.minimum(lower, upper)), plain(upper))
 
     @property
     def _share(self) -> float:
@@ -284,26 +272,26 @@ class FixedSize(BoundedRun):
     def _shift(self) -> float:
         return 2.0 if self.relation == "replace" else 1.0
 
-    @property
-    def _exact(self) -> bool:
-        return self.steps == 1 and self.relation == "replace"
-
     def _poisson(self) -> Poisson:
         return Poisson(sampling_probability=self._share, steps=self.steps)
 
+    def _dominating(self) -> Poisson:
+        return Poisson(
+            sampling_probability=self._share,
+            steps=self.steps,
+            relation=self.relation,
+            noise=WithoutReplacement,
+        )
+
     def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
-        if side < 0 and not self._exact:
+        if side < 0 and self.steps > 1:
             return self._attacked(noise, delta, rough)
-        bounds = [gaussian_epsilon(mu=self._shift * sqrt(self.steps) / noise, delta=delta)]
-        if self.steps == 1:  # the profile of a Poisson sample at half the noise
-            bounds.append(self._poisson().epsilon(noise_multiplier=noise / 2, delta=delta))
-        elif noise >= 2 * _FAINTEST:
-
-            def spent(order: float, rdp: float) -> float:
-                return float(rdp_to_epsilon(orders=[order], rdp=[rdp], delta=delta))
-
-            bounds.append(self._by_renyi(noise, spent))
-        return float(min(bounds))
+        plain_releases = gaussian_epsilon(mu=self._shift * sqrt(self.steps) / noise, delta=delta)
+        try:
+            found = self._dominating().epsilon(noise_multiplier=noise, delta=delta)
+        except ArithmeticError:
+            found = self._by_renyi(noise, rdp_to_epsilon, delta=delta)
+        return float(min(plain_releases, found))
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
         """Return the epsilon that the pairs prove; a rough one on coarse cells."""
@@ -323,48 +311,16 @@ class FixedSize(BoundedRun):
             return proved
         return max(proved, composed((2.0, 1.0), 2**15, 2**13))
 
-    def _by_renyi(self, noise: float, spent: Callable[[float, float], float]) -> float:
-        """Minimise what a divergence means over its order, near where the lower bound is least.
+    def _by_renyi(self, noise: float, means: Callable[..., float | Array], **level: float) -> float:
+        """Minimise over the order what the divergences of the dominating pair mean."""
+        if noise < FAINTEST:
+            return inf
+        return float(means(orders=_ORDERS, rdp=self._divergence(noise, _ORDERS), **level))
 
-        The grid has orders from 1.05 to 501, a factor of 1.17 in order - 1 apart.
-        """
-
-        def certified(log_order: float) -> float:
-            order = 1 + exp(log_order)
-            return spent(order, self.steps * float(self._certified(noise, np.array([order]))[0]))
-
-        lower = self._attained(noise / 2, _ORDERS)
-        best = int(np.argmin([spent(*pair) for pair in zip(_ORDERS, lower, strict=True)]))
-        ends = np.log(_ORDERS[[max(best - 4, 0), min(best + 1, len(_ORDERS) - 1)]] - 1)
-        options = {"xatol": 0.01}
-        return float(minimize_scalar(certified, bounds=ends, method="bounded", options=options).fun)
-
-    def _attained(self, noise: float, orders: Array) -> Array:
-        return np.asarray(self._poisson().rdp(noise_multiplier=noise, orders=orders))
-
-    def _certified(self, k: float, alphas: Array) -> Array:
-        """Bound the divergence of one step under replace-one neighbours from above."""
-        one = Poisson(sampling_probability=self._share)
-        lower = np.asarray(one.rdp(noise_multiplier=k / 2, orders=alphas))
-        away, back = (Gaussian(k / 2, self._share, name) for name in ("remove", "add"))
-
-        def correction(alpha: float) -> float:
-            def gap(v: float) -> float:
-                epsilon = np.array(-np.log(v) / alpha)
-                return float(away.delta(epsilon) - back.delta(epsilon))
-
-            kink = float((1 - self._share) ** alpha)
-            # full_output silences quad's warnings; its error estimate is added.
-            ends = (0, kink), (kink, 1)
-            parts = [quad(gap, *end, epsrel=1e-10, full_output=1)[:2] for end in ends]
-            return float(np.sum(parts))
-
-        with np.errstate(over="ignore"):
-            grown = [
-                low + np.log1p((a - 1) * correction(a) * np.exp(-(a - 1) * low)) / (a - 1)
-                for a, low in zip(alphas.ravel(), lower.ravel(), strict=True)
-            ]
-        return np.minimum(np.reshape(grown, alphas.shape), 2 * alphas / k**2)
+    def _divergence(self, noise: float, orders: Array) -> Array:
+        pairs = self._dominating().pairs(noise_multiplier=noise)
+        found = np.max([np.asarray(pair.renyi(orders)) for pair in pairs], axis=0)
+        return np.minimum(self.steps * found, self._shift**2 * self.steps * orders / (2 * noise**2))
 
 
 def _checked(noise_multiplier: float, batch_size: int, samples: int) -> tuple[float, float]:

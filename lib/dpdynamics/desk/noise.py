@@ -9,7 +9,7 @@ from .refusals import unknown_batches, visible_delta
 
 _WORDS = {
     "poisson": "exact profile of the composition",
-    "fixed": "exact step without replacement, Renyi composition (enough, not exact)",
+    "fixed": "dominating pair of one step, composed (enough, not exact)",
     "shuffled": "plain Gaussian releases, no amplification (enough, not exact)",
 }
 
