@@ -18,6 +18,8 @@
    * The sum over the line with step 2 pi/D is sum_m delta(eps + m D) exp(c m D). D is so large that the images m != 0
      are below exp(-28) = 7e-13 of the term m = 0 by Chernoff's bound, or known and taken off (`Line.logDelta`).
    * The line ends where the last eighth of its terms, times their number, is below 1e-13 of the largest.
+   * Batches of fixed size: the laws of accounting/without_replacement.py, by Gauss-Legendre panels, see there. Where a
+     step without loss leaves more than 1e-12 of M^k far up the line, a guaranteed value takes the place of the exact one.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
@@ -169,6 +171,80 @@
         }
       }
       return [this.steps * (Math.log(sum) + shift - mass), size, phase];
+    }
+  }
+
+  /* --- one step of a batch of fixed size ------------------------------------------------------- */
+
+  /* Nodes and weights of Gauss's rule on [0, 1], by Newton's method on the Legendre polynomial. */
+  const GAUSS = Array.from({ length: 16 }, (_, i) => {
+    let x = Math.cos(Math.PI * (i + 0.75) / 16.5), slope;
+    for (let round = 0; round < 50; round++) {
+      let [before, now] = [1, x];
+      for (let n = 2; n <= 16; n++) [before, now] = [now, ((2 * n - 1) * x * now - (n - 1) * before) / n];
+      slope = 16 * (x * now - before) / (x * x - 1);
+      x -= now / slope;
+    }
+    return [(1 + x) / 2, 1 / ((1 - x * x) * slope * slope)];
+  });
+
+  /* What no data exceed: the places of the record in P and Q for positive losses, and for the direction exchanged. */
+  const WORST = { replace: [[2, 0], [2, 0]], remove: [[2, 1], [1, 0]], add: [[1, 0], [2, 1]] };
+
+  class Dominating extends Sampled {
+    nodes(low, high, height, fineness) {
+      const { sigma: k, q } = this, cell = 0.125, loss = [0], log = [0];
+      const idle = Math.log1p(-q), logQ = Math.log(q);
+      const mixture = (u, place) => {
+        const part = logQ + (u - place / (2 * k)) * place / k;
+        return Math.max(idle, part) + Math.log1p(Math.exp(-Math.abs(idle - part)));
+      };
+      let rest = 1;
+      WORST[this.direction].forEach(([a, b], back) => {
+        const sign = back ? -1 : 1, start = (a + b) / (2 * k), rough = [];
+        for (let u = start; u < this.reach + a / k + 3 * cell; u += cell) {
+          const p = mixture(u, a), r = mixture(u, b);
+          rough.push([u, p - r, (back ? r : p) - u * u / 2]);
+        }
+        let last = 0;
+        for (const c of [0, low, high]) {
+          const exponents = rough.map(([, x, seen]) => seen + sign * c * x);
+          const kept = exponents.reduce((x, y) => Math.max(x, y), -Infinity) - END;
+          last = Math.max(last, exponents.findLastIndex((x) => x > kept));
+        }
+        const steep = height + Math.max(Math.abs(low), Math.abs(high));
+        for (let i = 0; i <= Math.min(last, rough.length - 3); i++) {
+          const rise = Math.max(rough[i + 1][1] - rough[i][1], rough[i + 2][1] - rough[i + 1][1]);
+          const count = Math.ceil(fineness * (cell * (8 + 8 / k) + steep * rise) / 4), width = cell / count;
+          if (!(count + loss.length < MOST_WORK / 100)) throw new Refusal(SLOW);
+          for (let j = 0; j < count; j++) {
+            for (const [at, weight] of GAUSS) {
+              const u = rough[i][0] + width * (j + at), p = mixture(u, a), r = mixture(u, b);
+              const mass = (back ? r : p) - u * u / 2 + Math.log(weight * width) - Math.log(2 * Math.PI) / 2;
+              loss.push(sign * (p - r));
+              log.push(mass);
+              rest -= Math.exp(mass);
+            }
+          }
+        }
+      });
+      log[0] = Math.log(Math.max(rest, 1e-300));
+      return { loss: Float64Array.from(loss), log: Float64Array.from(log), mass: 0 };
+    }
+
+    line(c, step, count, fineness) {
+      const { loss, log } = this.nodes(c, c, 0, 1);
+      if (this.steps * (log[0] - Sampled.sums({ loss, log, mass: 0 }, c)[0]) > Math.log(1e-12)) throw new Refusal(SLOW);
+      return super.line(c, step, count, fineness);
+    }
+  }
+
+  /* The pair (2, 1), which data attain: others opposite to a record that is zeroed out in Q. */
+  class Opposite extends Sampled {
+    constructor(noise, q, steps, smallest) { super(noise / 2, q, steps, "remove", smallest); }
+    at(u) {
+      const w = this.logW(u), idle = Math.log1p(-this.q), part = Math.log(this.q) + (u - 1 / (4 * this.sigma)) / (2 * this.sigma);
+      return [w - Math.max(idle, part) - Math.log1p(Math.exp(-Math.abs(idle - part))), w - u * u / 2];
     }
   }
 
@@ -366,10 +442,10 @@
 
   /* The noise multiplier at which epsilon is met, above the exact one by a relative 4e-7 at most: the root is enclosed
      to 1e-7, its upper end taken, and 1e-7 of the accuracy of epsilon added. */
-  function noise({ epsilon: target, q, steps, relation, delta: at }) {
+  function noise({ epsilon: target, q, steps, relation, delta: at }, spends = epsilon) {
     checked({ epsilon: target, q, steps, relation, delta: at });
     if (target < 1e-6) throw new RangeError("epsilon must be at least 1e-6");
-    const excess = (log) => Math.max(-30, Math.log(epsilon({ noise: Math.exp(log), q, steps, relation, delta: at }) / target));
+    const excess = (log) => Math.max(-30, Math.log(spends({ noise: Math.exp(log), q, steps, relation, delta: at }) / target));
     const least = Math.log(LEAST), most = Math.log(MOST), clip = (v) => Math.max(least, Math.min(most, v));
     const L = Math.log(1 / at), mu = pull(relation) ** -1 * (Math.sqrt(2 * (L + target)) - Math.sqrt(2 * L));
     let a = clip(-Math.log(Math.log1p((mu / q) ** 2 / steps)) / 2), fa = excess(a);  /* the central limit */
@@ -396,11 +472,11 @@
 
   /* A guaranteed epsilon where the exact one is refused: for every order a = z + 1 > 1
      eps <= (ln M(z) + z ln(z/(z + 1)) - ln((z + 1) delta)) / z (Renyi divergences, tight conversion). */
-  function bound({ noise, q, steps, relation, delta }) {
+  function bound({ noise, q, steps, relation, delta }, all = laws, [from, to, by] = [-4, 9, 0.1]) {
     const run = checked({ noise, q, steps, relation, delta });
-    return Math.max(0, ...laws(run, delta).map((law) => {
+    return Math.max(0, ...all(run, delta).map((law) => {
       let best = Infinity;
-      for (let v = -4; v <= 9; v += 0.1) {
+      for (let v = from; v <= to; v += by) {
         const z = Math.exp(v);
         const value = (law.logs([z])[0] + z * Math.log(z / (z + 1)) - Math.log((z + 1) * delta * (1 - LEFT_OUT))) / z;
         if (value < best) best = value;
@@ -409,8 +485,41 @@
     }));
   }
 
+  const dominating = ({ noise, q, steps, relation }, smallest) =>
+    DIRECTIONS[relation].map((direction) => new Dominating(noise, q, steps, direction, smallest));
+
+  /* Batches of fixed size, "zero_out" or "replace": what no data exceed. Plain releases of all records are a bound too. */
+  function fixedUpper({ noise, q, steps, relation, delta }) {
+    const run = checked({ noise, q, steps, relation, delta }), plain = epsilon({ ...run, q: 1 });
+    if (steps * q * pull(relation) / noise <= delta * Math.sqrt(2 * Math.PI)) return 0;
+    spent = 0;
+    try {
+      return Math.min(plain, Math.max(0, ...dominating(run, delta).map((law) => epsilonOf(law, delta))));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return Math.min(plain, bound(run, dominating, [-3, 5, 0.2]));
+    }
+  }
+
+  /* What explicit data spend: those of a Poisson sample, at half the noise if a record is replaced, or the pair (2, 1).
+     0 where neither is found. */
+  function fixedLower({ noise, q, steps, relation, delta }) {
+    const attempts = [() => epsilon({ noise: noise / pull(relation), q, steps, relation: "add_remove", delta })];
+    if (relation !== "replace") attempts.push(() => epsilonOf(new Opposite(noise, q, steps, delta), delta));
+    return Math.max(0, ...attempts.map((attempt) => {
+      spent = 0;
+      try { return attempt() * (1 - 1e-7); } catch (error) {
+        if (error instanceof Refusal || error instanceof RangeError) return 0;
+        throw error;
+      }
+    }));
+  }
+
+  const fixedNoise = (run) => noise(run, fixedUpper);
+
   /* Each answer has its own allowance of work. */
   const afresh = (answer) => (run) => { spent = 0; return answer(run); };
+  const offers = { epsilon, delta, noise, bound, fixedUpper, fixedLower, fixedNoise };
 
-  globalThis.accountant = { epsilon: afresh(epsilon), delta: afresh(delta), noise: afresh(noise), bound: afresh(bound), Refusal };
+  globalThis.accountant = { ...Object.fromEntries(Object.entries(offers).map(([name, answer]) => [name, afresh(answer)])), Refusal };
 })();

@@ -18,6 +18,13 @@
     return written(Number(rounded.toPrecision(digits + 1)));
   }
 
+  /* Rounded down, for what is proved to be spent. */
+  function down(x, digits) {
+    if (x === 0) return "0";
+    const unit = 10 ** (digits - 1 - Math.floor(Math.log10(x)));
+    return written(Number((Math.floor(x * unit) / unit).toPrecision(digits + 1)));
+  }
+
   /* A number as people write it: 50 000, 50_000, 50,000, 1e-6, 10^-6. Else NaN. */
   function parse(text) {
     let plain = text.trim().replace(/[\s_\u202f\u00a0]/g, "").replace("−", "-");
@@ -114,24 +121,38 @@
     return { quoted, how, epochs, noise: quoted, epsilon: run.value };
   }
 
+  /* Samples of fixed size: bounds from both sides; adding and removing stand for zeroing out. */
+  function fixed(run) {
+    const { accountant } = globalThis, { q, steps, delta } = run, relation = run.relation === "replace" ? "replace" : "zero_out";
+    const sizes = { q, steps, relation, delta };
+    if (run.given === "noise") {
+      const high = accountant.fixedUpper({ ...sizes, noise: run.value }), low = accountant.fixedLower({ ...sizes, noise: run.value });
+      return { quoted: up(high, 3), low: down(low, 3), noise: run.value, epsilon: up(high, 3), relation };
+    }
+    const noise = accountant.fixedNoise({ ...sizes, epsilon: run.value });
+    return { quoted: up(noise, 4), noise: up(noise, 4), epsilon: run.value, relation };
+  }
+
   function other(run) {
     const asked = run.given === "noise" ? "ε" : "noise multiplier";
     const near = run.relation === "add_remove" ? " The number of records is public here: “added or removed” stands for zeroed out." : "";
     const line = (sampling) => ({ python: python(run, sampling) });
     if (run.sampling === "fixed") {
-      return { head: `Refused: no exact ${asked} is known for samples of fixed size.`, ...line("fixed"), lines: [
-        `The Poisson value is not valid here: at noise near 1 it is several times too small.${near} ${run.given === "noise" ? "In Python the line below gives what to quote, “at most”, and what is proved to be spent." : "In Python the line below gives a noise multiplier that is enough."}`] };
+      const { quoted, low, noise, epsilon, relation } = fixed(run);
+      return { head: run.given === "noise" ? `Quote at most ${quoted}: guaranteed, and at least ${low} is spent. No exact ε is known for samples of fixed size.` : `Take ${quoted}: guaranteed. No exact noise multiplier is known for samples of fixed size.`,
+        ...line("fixed"), lines: [`No data exceed the guaranteed value${run.given === "noise" ? ", and explicit data spend the other" : ""}. The Poisson value is not valid here: at noise near 1 it is several times too small.${near}`],
+        card: card({ ...run, relation }, noise, epsilon, "fresh samples without replacement, batches of", "dominating pair of a step, composed (an upper bound, dpdynamics)") };
     }
     if (run.sampling === "unknown") {
       const known = run.given === "noise" ? "ε at most" : "σ at least", first = poisson({ ...run, sampling: "poisson" });
       const value = first.epsilon === undefined ? "refused" : run.given === "noise" ? up(first.epsilon, 3) : up(first.noise, 4);
       return { head: `Refused: without the way of drawing there is no ${asked}.`, ...line("fixed"), lines: [
-        `If Poisson samples: ${known} ${value}. If shuffled epochs or balls and bins: ${known} ${once(run).quoted}. If samples of fixed size: the line below.`,
+        `If Poisson samples: ${known} ${value}. If shuffled epochs or balls and bins: ${known} ${once(run).quoted}. If samples of fixed size: ${known} ${fixed(run).quoted}.`,
         "Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. Until you know, quote nothing."] };
     }
     const { quoted, how, epochs, noise, epsilon } = once(run), bins = run.sampling === "bins";
     const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them, and the Poisson value is not valid."
-      : `The true value is not known; at noise near 1 it is proved to be several times the Poisson value, so do not quote that one.${run.given === "noise" ? " The line below gives both ends." : ""}`;
+      : `The true ${run.given === "noise" ? "value" : "cost"} is not known; at noise near 1 it is proved to be several times the Poisson value, so do not ${run.given === "noise" ? "quote that one. The command below gives both ends" : "take the noise that it asks for"}.`;
     return { head: `${run.given === "noise" ? `Quote at most ${quoted}` : `Take ${quoted}`}: guaranteed. No exact ${asked} ${bins ? "is computed here" : "is known for shuffled epochs"}.`,
       lines: [`${how}. ${rest}${near}`], ...(bins ? {} : line("shuffled")),
       card: card({ ...run, relation: run.relation === "add_remove" ? "zero_out" : run.relation }, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)",

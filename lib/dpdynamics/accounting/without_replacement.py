@@ -41,7 +41,9 @@ PAIRS: dict[str, tuple[Places, Places]] = {
 FAINTEST = 0.02  # the losses of less noise range too far
 _NODES, _WEIGHTS = leggauss(16)  # e^(4it) on [0, 1] to rounding
 _END = 44.0  # e^-44 = 8e-20
+_CELL = 0.125
 _WORK = 3e8  # products in one evaluation of the transform
+_FLAT = 1e-12  # what no loss in any step may leave of the transform, far up the line
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class WithoutReplacement(NoisySum):
             height = float(np.abs(first.imag).max() + np.abs(second.imag).max())
             ends = float(first.real.min()), float(first.real.max())
             loss, log_mass = self._law(*ends, height, fineness, reach)
-            if loss.size * first.size * second.size > _WORK:
+            flat = steps * (log_mass[0] - logsumexp(ends[0] * loss + log_mass)) > np.log(_FLAT)
+            if second.size > 1 and (flat or loss.size * first.size * second.size > _WORK):
                 raise InversionError("the transform of the privacy loss decays too slowly")
             tilt = first[:, None] * loss + log_mass
             shift = tilt.real.max(axis=1, keepdims=True)
@@ -96,23 +99,29 @@ class WithoutReplacement(NoisySum):
     ) -> tuple[Array, Array]:
         """Return losses with log masses under P, for all z of real part 0 or in [low, high].
 
-        By Gauss-Legendre panels, which resolve exp(z loss) up to `height` and the strip of
-        half-width pi k/2, where the mixtures have no zeros, in units of the noise.
+        By Gauss-Legendre panels in units of the noise, cells or parts of them, which resolve
+        exp(z loss) up to `height` and the strip of half-width pi k/2 without zeros of a mixture.
         """
         k, losses, logs = self.noise_multiplier, [np.zeros(1)], []
         for sign, (a, b) in zip((1, -1), PAIRS[self.relation], strict=True):
             start = (a + b) / (2 * k)
-            rough = start + np.arange(0.0, reach + a / k - start + 0.125, 0.125)
+            rough = start + np.arange(0.0, reach + a / k - start + 3 * _CELL, _CELL)
             log_p, log_q = self._log(rough, a), self._log(rough, b)
-            seen, last = (log_p if sign > 0 else log_q) - rough**2 / 2, 0
+            loss, seen = log_p - log_q, (log_p if sign > 0 else log_q) - rough**2 / 2
+            last = 0
             for tilt in {0.0, low, high}:
-                exponent = seen + sign * tilt * (log_p - log_q)
+                exponent = seen + sign * tilt * loss
                 last = max(last, int(np.flatnonzero(exponent > exponent.max() - _END)[-1]))
-            slope = (height + max(abs(low), abs(high))) * 2 / k
-            length = 4 / ((8 + 8 / k + slope) * fineness)
-            edges = np.linspace(start, rough[last] + 0.125, int((last + 1) * 0.125 / length) + 2)
-            half = np.diff(edges)[:, None] / 2
-            u = (edges[:-1, None] + half * (1 + _NODES)).ravel()
+            last = min(last, rough.size - 3)
+            rise = np.maximum(np.diff(loss)[: last + 1], np.diff(loss)[1 : last + 2])
+            steep = (height + max(abs(low), abs(high))) * rise
+            count = np.ceil(fineness * (_CELL * (8 + 8 / k) + steep) / 4).astype(int)
+            within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            half = np.repeat(_CELL / 2 / count, count)[:, None]
+            u = (
+                np.repeat(rough[: last + 1], count)[:, None]
+                + half * (2 * within[:, None] + 1 + _NODES)
+            ).ravel()
             log_p, log_q = self._log(u, a), self._log(u, b)
             seen = (log_p if sign > 0 else log_q) - u**2 / 2 - np.log(2 * np.pi) / 2
             losses.append(sign * (log_p - log_q))
