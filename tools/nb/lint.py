@@ -53,6 +53,7 @@ PENDING = {
     "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/adaptive/stationary_laws.ipynb",
+    "notebooks/adaptive/stationary_lemmas.ipynb",
     "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
     "notebooks/clipping/clipping_and_schedule.ipynb",
