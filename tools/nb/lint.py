@@ -58,6 +58,7 @@ PENDING = {
     "notebooks/clipping/clipped_diffusion.ipynb",
     "notebooks/clipping/clipping_and_schedule.ipynb",
     "notebooks/clipping/one_pass.ipynb",
+    "notebooks/clipping/rate_lemmas.ipynb",
     "notebooks/clipping/rates.ipynb",
     "notebooks/foundations/accounting.ipynb",
     "notebooks/foundations/concentration.ipynb",
