@@ -162,8 +162,10 @@ def test_batches_of_fixed_size_are_the_library_s(accountant):
     many = np.array([r["steps"] >= 300 for r in runs])
     wanted = np.array([high for _, high in found])
     np.testing.assert_allclose(upper[many], wanted[many], rtol=1e-6)
-    assert np.all(upper >= wanted * (1 - 1e-6))  # a few steps: fewer orders than the library's
-    assert np.all(upper[~many] < 1.35 * wanted[~many])
+    few = np.array([1 < r["steps"] < 300 for r in runs])  # other orders than the library's
+    np.testing.assert_allclose(upper[few], wanted[few], rtol=0.03)
+    one = np.array([r["steps"] == 1 for r in runs])  # there exact
+    assert np.all((wanted < upper)[one]) and np.all((upper < 1.5 * wanted)[one])
     assert np.all(lower <= wanted)
     proved = np.array([low for low, _ in found])
     assert np.all(lower[many] > 0.995 * proved[many])

@@ -24,7 +24,6 @@ what removal gives with zero others, and that is the worst there. What no data e
 of one step, is the dominating pair of `without_replacement`.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -54,6 +53,7 @@ from .runs import BoundedRun, Bracket, zero_out_or_replace
 from .without_replacement import FAINTEST, WithoutReplacement
 
 _ORDERS = 1 + np.geomspace(0.05, 500, 120)  # a factor of 1.08 in order - 1 apart
+_GIVEN = 1e-4  # of delta, spent on outcomes that `cumulants` leaves out
 _PLACES = {
     ("replace", "zero"): (1.0, -1.0),
     ("replace", "opposite"): (2.0, 0.0),
@@ -237,7 +237,7 @@ class FixedSize(BoundedRun):
         try:
             found = self._dominating().delta(noise_multiplier=noise, epsilon=epsilon)
         except ArithmeticError:
-            found = self._by_renyi(noise, rdp_to_delta, epsilon=epsilon)
+            found = self._delta_by_renyi(noise, epsilon)
         return float(min(plain_releases, found))
 
     def rdp(self, *, noise_multiplier: float, orders: ArrayLike) -> Bracket:
@@ -290,7 +290,8 @@ class FixedSize(BoundedRun):
         try:
             found = self._dominating().epsilon(noise_multiplier=noise, delta=delta)
         except ArithmeticError:
-            found = self._by_renyi(noise, rdp_to_epsilon, delta=delta)
+            rdp = self._most(noise, delta)
+            found = rdp_to_epsilon(orders=_ORDERS, rdp=rdp, delta=delta * (1 - _GIVEN))
         return float(min(plain_releases, found))
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
@@ -311,11 +312,24 @@ class FixedSize(BoundedRun):
             return proved
         return max(proved, composed((2.0, 1.0), 2**15, 2**13))
 
-    def _by_renyi(self, noise: float, means: Callable[..., float | Array], **level: float) -> float:
-        """Minimise over the order what the divergences of the dominating pair mean."""
+    def _delta_by_renyi(self, noise: float, epsilon: float) -> float:
+        best, near = 1.0, 1e-3
+        for _ in range(4):
+            rdp = self._most(noise, near)
+            found = float(rdp_to_delta(orders=_ORDERS, rdp=rdp, epsilon=epsilon))
+            best, near = min(best, found + _GIVEN * near), max(found, 1e-290)
+        return best
+
+    def _most(self, noise: float, delta: float) -> Array:
+        """Return divergences of the dominating pair, but for outcomes of so much `delta`."""
         if noise < FAINTEST:
-            return inf
-        return float(means(orders=_ORDERS, rdp=self._divergence(noise, _ORDERS), **level))
+            return np.full_like(_ORDERS, inf)
+        z, axis = (_ORDERS - 1).astype(np.complex128), np.zeros(1, dtype=np.complex128)
+        logs = [
+            pair.cumulants(self.steps, 1e10 * _GIVEN * delta)(z, axis, 1.0)[:, 0].real
+            for pair in self._dominating().pairs(noise_multiplier=noise)
+        ]
+        return np.asarray(np.max(logs, axis=0) / (_ORDERS - 1))
 
     def _divergence(self, noise: float, orders: Array) -> Array:
         pairs = self._dominating().pairs(noise_multiplier=noise)
