@@ -499,7 +499,7 @@
       if (!(error instanceof Refusal)) throw error;
       /* a ten-thousandth of delta pays for outcomes that are left out */
       const rest = (run, delta) => dominating(run, 1e6 * delta);
-      return Math.min(plain, bound({ ...run, delta: delta * (1 - 1e-4) }, rest, [-3, 5, 0.2]));
+      return Math.min(plain, bound({ ...run, delta: delta * (1 - 1e-4) }, rest, [-3, 5, 0.1]));
     }
   }
 
