@@ -9,7 +9,7 @@
   const SAME = { choose: "which", pick: "which", select: "which", find: "which" };
   const PER_PAGE = 3, SHOWN = 40, AROUND = 110;
   /* Lists and back matter come after the pages that explain. */
-  const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)|#(claim|erratum)-/;
+  const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)/;
 
   function fold(text) {
     return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -44,7 +44,7 @@
   function find(index, sections, words) {
     const query = words.replace(/^what (?:does|do|is|are) (.*?)(?: mean)?\??$/i, "$1");
     const share = ({ queryTerms }) => new Set(queryTerms).size, asked = Math.max(1, ...index.search(query).map(share));
-    const whole = phrase(query), weight = ([place, , heading]) => (LISTS.test(heading) ? 0.3 : 1) * (BACK.test(place) ? 0.5 : 1) * (` ${phrase(heading)} `.includes(` ${whole} `) ? 2 : 1);
+    const whole = phrase(query), weight = ([place, , heading]) => (LISTS.test(heading) ? 0.3 : 1) * (/#erratum-/.test(place) ? (/errat/i.test(query) ? 2 : 0.1) : /#claim-/.test(place) ? 0.3 : BACK.test(place) ? 0.5 : 1) * (` ${phrase(heading)} `.includes(` ${whole} `) ? 2 : 1);
     const found = index.search(query, { boostDocument: (id) => weight(sections[id]) })
       .map((result) => ({ ...result, score: result.score * (share(result) / asked) ** 2 })).sort((one, other) => other.score - one.score);
     const shown = new Map();
