@@ -52,6 +52,11 @@
     return x;
   }
 
+  const logSum = (x, y) => Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)));
+
+  /* ln of (1 - q) N(0, 1) + q N(place/k, 1) over N(0, 1), at u. */
+  const logMixture = (u, q, k, place) => logSum(Math.log1p(-q), Math.log(q) + (u - place / (2 * k)) * place / k);
+
   /* k Gaussian releases of all records: ln M = k mu^2 z (z + 1) / 2. */
   class Full {
     constructor(mu, steps) { this.half = steps * mu * mu / 2; this.largest = Infinity; }
@@ -72,10 +77,7 @@
       this.reach = tailPoint(LEFT_OUT * smallest / steps / 2);
     }
 
-    logW(u) {
-      const idle = Math.log1p(-this.q), part = Math.log(this.q) + (u - 1 / (2 * this.sigma)) / this.sigma;
-      return Math.max(idle, part) + Math.log1p(Math.exp(-Math.abs(idle - part)));
-    }
+    logW(u) { return logMixture(u, this.q, this.sigma, 1); }
 
     /* Loss, and ln of the unnormalised density of P. */
     at(u) {
@@ -194,11 +196,7 @@
   class Dominating extends Sampled {
     nodes(low, high, height, fineness) {
       const { sigma: k, q } = this, cell = 0.125, loss = [0], log = [0];
-      const idle = Math.log1p(-q), logQ = Math.log(q);
-      const mixture = (u, place) => {
-        const part = logQ + (u - place / (2 * k)) * place / k;
-        return Math.max(idle, part) + Math.log1p(Math.exp(-Math.abs(idle - part)));
-      };
+      const mixture = (u, place) => logMixture(u, q, k, place);
       let rest = 1;
       WORST[this.direction].forEach(([a, b], back) => {
         const sign = back ? -1 : 1, start = (a + b) / (2 * k), rough = [];
@@ -243,8 +241,8 @@
   class Opposite extends Sampled {
     constructor(noise, q, steps, smallest) { super(noise / 2, q, steps, "remove", smallest); }
     at(u) {
-      const w = this.logW(u), idle = Math.log1p(-this.q), part = Math.log(this.q) + (u - 1 / (4 * this.sigma)) / (2 * this.sigma);
-      return [w - Math.max(idle, part) - Math.log1p(Math.exp(-Math.abs(idle - part))), w - u * u / 2];
+      const w = this.logW(u);
+      return [w - logMixture(u, this.q, 2 * this.sigma, 1), w - u * u / 2];
     }
   }
 
