@@ -46,7 +46,6 @@ CALLS: dict[str, Call] = {
     ),
     "cumulative_noise_std": of(noise_multiplier=1.0, correlation=0.5, steps=5),
     "epsilon_to_zcdp": of(epsilon=1.0, delta=1e-5, conversion="tight"),
-    "fixed_size_pair": of(**BATCH, relation="replace", others="opposite"),
     "gaussian_delta": of(mu=1.0, epsilon=1.0),
     "gaussian_epsilon": of(mu=1.0, delta=1e-5),
     "gaussian_noise_multiplier": of(**BUDGET),

@@ -42,7 +42,6 @@ from .correlated_sampling import sampled_delta
 from .divergences import renyi_divergence_gaussian
 from .fixed_size import (
     FixedSize,
-    fixed_size_pair,
 )
 from .gaussian import (
     gaussian_delta,
@@ -76,7 +75,6 @@ __all__ = [
     "cumulative_noise_lower_bound",
     "cumulative_noise_std",
     "epsilon_to_zcdp",
-    "fixed_size_pair",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_noise_multiplier",

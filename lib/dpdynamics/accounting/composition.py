@@ -1,9 +1,9 @@
 r"""Composition of pairs: exact, by the inversion of the transform of the privacy loss.
 
-The logarithms of transforms add up (`numerics.inversion`). Where that of one Gaussian step decays
-too slowly it is convolved on a mesh (`numerics.convolution`). Where losses have atoms, outcomes
-with at most one step off them are summed in closed form, and the law given two such steps or more,
-whose transform decays, is inverted.
+The logarithms of transforms add up (`numerics.inversion`). Where that of one step decays too
+slowly, its law is convolved on a mesh, if the pair puts it there (`numerics.convolution`). Where
+losses have atoms at their ends, outcomes with at most one step off them are summed in closed form,
+and the law given two such steps or more, whose transform decays, is inverted.
 """
 
 from math import exp, expm1, hypot, inf, log, log1p
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from ..arguments import Array, elementwise, finite_array, fraction_array
-from ..numerics.convolution import epsilon_convolution, hockey_stick_convolution
+from ..numerics.convolution import OneStep, epsilon_convolution, hockey_stick_convolution
 from ..numerics.inversion import (
     Complex,
     Cumulants,
@@ -95,7 +95,7 @@ def profile(direction: Direction, epsilon: float) -> Inversion:
         try:
             result = hockey_stick_inversion(_cumulants(direction, smallest), epsilon)
         except InversionError:
-            if not (alone and isinstance(first, Gaussian)):
+            if not (alone and isinstance(first, OneStep)):
                 raise
             result = hockey_stick_convolution(first, count, epsilon, smallest)
         if result.value >= smallest:
@@ -113,7 +113,7 @@ def _epsilon(direction: Direction, delta: float) -> float:
     try:
         return max(epsilon_inversion(_cumulants(direction, delta), delta).value, 0.0)
     except InversionError:
-        if not (alone and isinstance(first, Gaussian)):
+        if not (alone and isinstance(first, OneStep)):
             raise
         if profile(direction, 0.0).value <= delta:
             return 0.0

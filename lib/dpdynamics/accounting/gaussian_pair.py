@@ -23,13 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from ..arguments import Array, finite_array, orders_array, plain
+from ..numerics.convolution import interpolated
 from ..numerics.inversion import Complex, Cumulants, InversionError
 from ..numerics.normal_masses import normal_masses
 from .gaussian import gaussian_delta
-from .pairs import NoisySum
+from .pairs import NoisySum, reach_of
 from .subsampled_rdp import renyi_divergences
 
 _NEAR = 64
@@ -105,7 +106,7 @@ class Gaussian(NoisySum):
             raise InversionError(
                 "the losses range too far for a mesh: noise_multiplier is below 1e-4"
             )
-        reach = _reach(steps, smallest)
+        reach = reach_of(steps, smallest)
 
         def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
             height = float(np.abs(first.imag).max() + np.abs(second.imag).max())
@@ -137,7 +138,7 @@ class Gaussian(NoisySum):
 
     def support(self, steps: int, smallest: float) -> tuple[float, float]:
         """Return the range of the losses that `cumulants` keeps."""
-        reach = _reach(steps, smallest)
+        reach = reach_of(steps, smallest)
         log_a, log_b = self._log_ratios(np.array([-reach, reach + 1 / self.noise_multiplier]))
         low, high = sorted((log_a - log_b).tolist())
         return low, high
@@ -167,17 +168,13 @@ class Gaussian(NoisySum):
     def masses(self, mesh: float, lowest: int, highest: int) -> tuple[int, Array]:
         """Put the law of the loss on the points base + j mesh, j = `lowest`...`highest`.
 
-        The mass of a cell goes to its two ends such that P and Q keep theirs: the profile of the
-        result interpolates the exact one, linearly in exp(epsilon). What this adds to the variance
-        is taken off again: by quadrature near the base, where the law may be narrower than a cell.
-        Returns the first j and the masses under P, a few of which may be negative.
+        The spread in a cell is found by quadrature near the base, where the law may be narrower
+        than a cell. Returns the first j and the masses under P, a few of which may be negative.
         """
         if self.relation == "remove":
             lowest = max(lowest, 0)
         elif self.relation == "add":
             highest = min(highest, 0)
-        if self.base + mesh * highest > 700:
-            raise InversionError("the losses range too far for a mesh")
         j = np.arange(lowest, highest + 1.0)
         u = self._edges(self.base + mesh * j, mesh * np.abs(j))
         mu, q = 1 / self.noise_multiplier, self.sampling_probability
@@ -185,18 +182,10 @@ class Gaussian(NoisySum):
         up = (1 - q) * idle + q * shifted
         down = (1 - q) * idle + q * normal_masses(u + mu)
         p, other = {"remove": (up, idle), "add": (idle, up), "replace": (up, down)}[self.relation]
-        right = (p - other * np.exp(self.base + mesh * j[:-1])) / -np.expm1(-mesh)
         spread = p / 6
         near = np.abs(j[:-1]) <= _NEAR
         spread[near] = self._spreads(u[:-1][near], u[1:][near], j[:-1][near], mesh)
-        result = np.zeros(j.size + 2)
-        result[1:-2] += p - right
-        result[2:-1] += right
-        start, outward = np.arange(1, j.size), j[:-1] >= 0  # away from the base
-        at, sign = np.where(outward, start, start + 1), np.where(outward, 1, -1)
-        for shift, factor in ((0, -0.5), (1, 1.0), (2, -0.5)):
-            result += np.bincount(at + sign * shift, factor * spread, result.size)
-        return lowest - 1, result
+        return lowest - 1, interpolated(j, p, other, base=self.base, mesh=mesh, spread=spread)
 
     def _spreads(self, start: Array, end: Array, j: Array, mesh: float) -> Array:
         """Integrate x (1 - x) under P over cells, x from 0 to 1 being the place of the loss."""
@@ -253,7 +242,3 @@ class Gaussian(NoisySum):
         if count > _WORK / 100:
             raise InversionError("the transform of the privacy loss decays too slowly")
         return np.asarray(rough[0] + spacing * np.arange(int(count) + 2))
-
-
-def _reach(steps: int, smallest: float) -> float:
-    return -float(ndtri(1e-10 * smallest / steps / 2))

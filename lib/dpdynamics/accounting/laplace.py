@@ -21,7 +21,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, finite_array, plain
-from ..numerics.inversion import Complex, Cumulants, InversionError
+from ..numerics.inversion import Complex, Cumulants, log_mgf_of_losses
 from .pairs import NoisySum
 
 _NODES, _WEIGHTS = leggauss(16)  # e^(4it) on [0, 1] to rounding
@@ -92,15 +92,12 @@ class Laplace(NoisySum):
             low, high = self.bounds
             reach = float(np.abs(first).max() + np.abs(second).max()) * (high - low)
             x, masses = self._middle(int((reach + 2 / self.noise_multiplier) * fineness / 4) + 1)
-            if x.size * first.size * second.size > _WORK:
-                raise InversionError("the transform of the privacy loss decays too slowly")
             losses, atoms = self.atoms
-            loss, masses = np.append(losses, self._loss(x)), np.append(atoms, masses)
-            tilt = first[:, None] * loss
-            shift = tilt.real.max(axis=1, keepdims=True)
-            with np.errstate(under="ignore"):
-                values = np.exp(tilt - shift) * masses @ np.exp(np.multiply.outer(loss, second))
-            return np.asarray(steps * (np.log(values) + shift))
+            loss, log_masses = (
+                np.append(losses, self._loss(x)),
+                np.log(np.maximum(np.append(atoms, masses), 1e-300)),
+            )
+            return steps * log_mgf_of_losses(loss, log_masses, first, second, _WORK)
 
         return log_mgf
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from ..arguments import Array, elementwise, one_of, orders_array, positive, probability
 from ..numerics.inversion import Cumulants
@@ -70,3 +71,8 @@ class NoisySum(Pair):
         positive("noise_multiplier", self.noise_multiplier)
         probability("sampling_probability", self.sampling_probability)
         one_of("relation", self.relation, ("remove", "add", "replace"))
+
+
+def reach_of(steps: int, smallest: float) -> float:
+    """Return where a normal law, in each of `steps` steps, leaves 1e-10 `smallest` outside."""
+    return -float(ndtri(1e-10 * smallest / steps / 2))

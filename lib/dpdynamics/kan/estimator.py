@@ -47,7 +47,7 @@ def certified_noise(
     ========== ======================= ==========================================================
     full       contribution zeroed out Gaussian mechanism at the worst sensitivity, exact
     poisson    contribution zeroed out exact profile; with correlation, its certified upper bound
-    fixed      record replaced         exact profile of a step, Renyi composition; correlation
+    fixed      record replaced         dominating pair of one step, composed; correlation
                                        :math:`\lambda` at the multiplier :math:`\kappa(1-\lambda)`
     ========== ======================= ==========================================================
 
@@ -95,7 +95,7 @@ def certified_noise(
     if sampling == "fixed":
         kept = 1 - correlation  # independent noise of this multiplier is no more private
         run = FixedSize(batch_size=size, samples=samples, steps=steps)
-        accountant = "exact step without replacement, Renyi composition"
+        accountant = "dominating pair of one step, composed"
         return Guarantee(
             float(run.noise_for(**budget).upper) / kept,
             accountant,

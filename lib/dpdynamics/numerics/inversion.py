@@ -77,6 +77,19 @@ class Saddle(NamedTuple):
         return float(height + np.log(self.width) - np.log(2 * pi) / 2)
 
 
+def log_mgf_of_losses(
+    loss: Array, log_masses: Array, first: Complex, second: Complex, work: float
+) -> Complex:
+    """Return ln M(first[:, None] + second) of finitely many losses, in `work` products at most."""
+    if loss.size * first.size * second.size > work:
+        raise InversionError("the transform of the privacy loss decays too slowly")
+    tilt = first[:, None] * loss + log_masses
+    shift = tilt.real.max(axis=1, keepdims=True)
+    with np.errstate(under="ignore"):
+        values = np.exp(tilt - shift) @ np.exp(np.multiply.outer(loss, second))
+    return np.asarray(np.log(values) + shift)
+
+
 def hockey_stick_inversion(
     cumulants: Cumulants, epsilon: float, *, rtol: float = 1e-8, tail: float = 1e-13
 ) -> Inversion:

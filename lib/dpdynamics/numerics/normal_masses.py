@@ -16,15 +16,6 @@ def normal_masses(u: Array) -> Array:
     return normal_mass(np.minimum(u[:-1], u[1:]), np.maximum(u[:-1], u[1:]))
 
 
-def log_normal_mass(edges: Array) -> Array:
-    """Logarithm of the standard normal mass between neighbours of an increasing vector."""
-    low, high = edges[:-1], edges[1:]
-    right = low > 0  # taken as its mirror image, in the tail where logarithms keep their digits
-    below, above = log_ndtr(np.where(right, -high, low)), log_ndtr(np.where(right, -low, high))
-    with np.errstate(divide="ignore"):
-        return np.asarray(above + np.log(-np.expm1(below - above)))
-
-
 def mixture_masses(noise: float, share: float, place: float, cells: int) -> Array:
     """Return (1 - share) N(0, noise^2) + share N(place, noise^2), place <= 2, on cells."""
     x = np.linspace(-12 * noise, 2 + 12 * noise, cells)
