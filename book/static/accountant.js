@@ -515,11 +515,11 @@
     }));
   }
 
-  const fixedNoise = (run) => noise(run, fixedUpper);
+  const fixedNoise = (run) => noise(run, fixedUpper), boundNoise = (run) => noise(run, bound);
 
   /* Each answer has its own allowance of work. */
   const afresh = (answer) => (run) => { spent = 0; return answer(run); };
-  const offers = { epsilon, delta, noise, bound, fixedUpper, fixedLower, fixedNoise };
+  const offers = { epsilon, delta, noise, bound, boundNoise, fixedUpper, fixedLower, fixedNoise };
 
   globalThis.accountant = { ...Object.fromEntries(Object.entries(offers).map(([name, answer]) => [name, afresh(answer)])), Refusal };
 })();

@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const RELATIONS = { add_remove: "one record added or removed", zero_out: "one record zeroed out", replace: "one record replaced" };
+  const DEVIATION = "Noise of standard deviation σ times the clip norm on the sum over each batch";
   const PATIENCE = 1500;  /* milliseconds for the points of the plots, after the answer */
 
   /* 0.01, 1e-6: as Python and people write it. */
@@ -10,6 +11,7 @@
   const number = (x, digits = 5) => written(Number(x.toPrecision(digits)));
   const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
   const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const counted = (n, name) => `${grouped(n)} ${name}${n === 1 ? "" : "s"}`;
   /* Rounded up, so that what is quoted is true. */
   function up(x, digits) {
     if (x === 0) return "0";
@@ -43,17 +45,17 @@
       return value;
     };
     const samples = take("samples", (x) => Number.isInteger(x) && x >= 2 && x <= 1e10, "A whole number of records, from 2 to 10 billion.");
-    const batch = take("batch", (x) => Number.isInteger(x) && x >= 1 && !(x > samples), `A whole number from 1 to the number of records.`);
+    const batch = take("batch", (x) => Number.isInteger(x) && x >= 1 && (errors.samples || x <= samples), "A whole number from 1 to the number of records.");
     const unit = text("unit");
     const length = unit === "epochs" ? take("duration", (x) => x > 0, "More than 0 epochs.")
       : take("duration", (x) => Number.isInteger(x) && x >= 1, "A whole number of steps, at least 1.");
     const steps = unit === "epochs" ? Math.max(1, Math.ceil(length * samples / batch * (1 - 1e-12))) : length;
     /* A shuffled epoch may drop its last, smaller batch, so that it has that many steps at least. */
     const inEpoch = Math.floor(samples / batch), onceSteps = unit === "epochs" ? Math.max(1, Math.ceil(length * inEpoch * (1 - 1e-12))) : steps;
-    if (!errors.samples && !errors.batch && !errors.duration && steps > 1e7) errors.duration = `These are ${number(steps, 3)} steps; this form goes to 10 million. Ask the library.`;
+    if (!errors.duration && (unit === "steps" || !errors.samples && !errors.batch) && steps > 1e7) errors.duration = `These are ${counted(steps, "step")}; this form goes to 10 million. The library has no limit.`;
     const given = text("given");
     const value = given === "noise"
-      ? take("value", (x) => x >= 0.05 && x <= 1000, "A noise multiplier from 0.05 to 1000. With less, whoever knows the other records sees this one: no ε is worth quoting.")
+      ? take("value", (x) => x >= 0.05 && x <= 1000, `A noise multiplier from 0.05 to 1000.${parse(text("value")) < 0.05 ? " With less, whoever knows the other records sees this one: no ε is worth quoting." : ""}`)
       : take("value", (x) => x >= 0.001 && x <= 1000, "An ε from 0.001 to 1000.");
     const delta = take("delta", (x) => x >= 1e-30 && x < 1, "A number from 1e-30 to below 1.");
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
@@ -76,7 +78,7 @@
       + `--delta ${written(run.delta)}${run.relation === "add_remove" ? "" : ` --relation ${run.relation}`}${run.sampling === "fixed" || run.sampling === "shuffled" ? ` --sampling ${run.sampling}` : ""}`;
   }
 
-  function card(run, noise, epsilon, batches, accountant, length = `${grouped(run.steps)} steps`) {
+  function card(run, noise, epsilon, batches, accountant, length = counted(run.steps, "step")) {
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${batches} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[run.relation]}; one training run, all noisy sums released; ${accountant}.`;
   }
@@ -84,27 +86,26 @@
   /* Answer for Poisson samples: {head, lines, card, noise, epsilon}. */
   function poisson(run) {
     const { accountant } = globalThis, { q, steps, relation, delta } = run, fixed = { q, steps, relation, delta };
-    const kept = `${grouped(steps)} steps, q = B/n = ${number(q)}`, full = run.batch === run.samples;
+    const kept = `${counted(steps, "step")}, q = B/n = ${number(q)}`, full = run.batch === run.samples;
     const drawn = full ? "every record in every step, batches of" : "Poisson samples of expected size", scheme = full ? "whole batches" : "Poisson samples";
     try {
       if (run.given === "noise") {
         const epsilon = accountant.epsilon({ ...fixed, noise: run.value }), quoted = up(epsilon, 3);
         const at = epsilon > 0 && Number(quoted) <= 1000 ? `At ε = ${quoted}, δ is ${number(accountant.delta({ ...fixed, noise: run.value, epsilon: Number(quoted) }), 3)}.` : "";
-        return { head: `ε = ${number(epsilon)}. Quote at most ${quoted}.`, lines: [`Exact for ${scheme}: ${kept}. ${at}`],
+        return { head: `ε = ${number(epsilon)}. Quote: ε ≤ ${quoted}.`, lines: [`Exact for ${scheme}: ${kept}. ${at}`],
           card: card(run, run.value, quoted, drawn, "exact accountant (dpdynamics)"), noise: run.value, epsilon };
       }
       const noise = accountant.noise({ ...fixed, epsilon: run.value }), quoted = up(noise, 4);
       return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`,
-        lines: [`Noise of standard deviation σ times the clip norm on each sum; exact for ${scheme}, rounded up: ${kept}.`],
+        lines: [`${DEVIATION}; exact for ${scheme}, rounded up: ${kept}.`],
         card: card(run, quoted, run.value, drawn, "exact accountant (dpdynamics)"), noise, epsilon: run.value };
     } catch (error) {
       if (!(error instanceof accountant.Refusal)) throw error;
-      if (run.given === "epsilon") {
-        return { head: "Refused: no exact noise multiplier.", lines: [`${sentence(error.message)} Give a noise multiplier instead: where its exact ε is refused too, a guaranteed one is named. Or ask the library with the line below, which also convolves.`] };
-      }
-      const bound = up(accountant.bound({ ...fixed, noise: run.value }), 3);
-      return { head: `Refused: no exact ε. Quote at most ${bound}.`, lines: [`${sentence(error.message)} The value to quote is guaranteed, by Rényi divergences of all orders, and is not exact. The library (line below) also convolves.`],
-        card: card(run, run.value, bound, drawn, "Rényi accountant, an upper bound (dpdynamics)") };
+      const why = `${sentence(error.message)} The value is guaranteed, by Rényi divergences of all orders, and is not exact. The library (line below) also convolves.`;
+      const noise = run.given === "noise" ? run.value : up(accountant.boundNoise({ ...fixed, epsilon: run.value }), 4);
+      const bound = run.given === "noise" ? up(accountant.bound({ ...fixed, noise }), 3) : run.value;
+      return { head: run.given === "noise" ? `No exact ε. Quote: ε ≤ ${bound}.` : `No exact noise multiplier. Take σ = ${noise}.`, lines: [why],
+        card: card(run, noise, bound, drawn, "Rényi accountant, an upper bound (dpdynamics)") };
     }
   }
 
@@ -121,42 +122,51 @@
     return { quoted, how, epochs, noise: quoted, epsilon: run.value };
   }
 
-  /* Samples of fixed size: bounds from both sides; adding and removing stand for zeroing out. */
+  /* Samples of fixed size: bounds from both sides. */
   function fixed(run) {
-    const { accountant } = globalThis, { q, steps, delta } = run, relation = run.relation === "replace" ? "replace" : "zero_out";
-    const sizes = { q, steps, relation, delta };
+    const { accountant } = globalThis, { q, steps, relation, delta } = run, sizes = { q, steps, relation, delta };
     if (run.given === "noise") {
       const high = accountant.fixedUpper({ ...sizes, noise: run.value }), low = accountant.fixedLower({ ...sizes, noise: run.value });
-      return { quoted: up(high, 3), low: down(low, 3), noise: run.value, epsilon: up(high, 3), relation };
+      return { quoted: up(high, 3), low: down(low, 3), noise: run.value, epsilon: up(high, 3) };
     }
     const noise = accountant.fixedNoise({ ...sizes, epsilon: run.value });
-    return { quoted: up(noise, 4), noise: up(noise, 4), epsilon: run.value, relation };
+    return { quoted: up(noise, 4), noise: up(noise, 4), epsilon: run.value };
+  }
+
+  /* Of Poisson samples, or undefined where the exact value is refused. */
+  function poissonValue(run) {
+    const ask = globalThis.accountant[run.given === "noise" ? "epsilon" : "noise"], { q, steps, relation, delta } = run;
+    try { return ask({ q, steps, relation, delta, [run.given]: run.value }); } catch (error) {
+      if (!(error instanceof globalThis.accountant.Refusal)) throw error;
+    }
   }
 
   function other(run) {
-    const asked = run.given === "noise" ? "ε" : "noise multiplier";
+    const noisy = run.given === "noise", asked = noisy ? "ε" : "noise multiplier";
+    const say = (quoted) => (noisy ? `Quote: ε ≤ ${quoted}` : `Take σ = ${quoted}`);
     const near = run.relation === "add_remove" ? " The number of records is public here: “added or removed” stands for zeroed out." : "";
-    const line = (sampling) => ({ python: python(run, sampling) });
+    const relation = run.relation === "replace" ? "replace" : "zero_out", alike = { ...run, relation };
+    const line = (sampling) => ({ python: python(alike, sampling), command: command(alike) });
     if (run.sampling === "fixed") {
-      const { quoted, low, noise, epsilon, relation } = fixed(run);
-      return { head: run.given === "noise" ? `Quote at most ${quoted}: guaranteed, and at least ${low} is spent. No exact ε is known for samples of fixed size.` : `Take ${quoted}: guaranteed. No exact noise multiplier is known for samples of fixed size.`,
-        ...line("fixed"), lines: [`No data exceed the guaranteed value${run.given === "noise" ? ", and explicit data spend the other" : ""}. The Poisson value is not valid here: at noise near 1 it is several times too small.${near}`],
-        card: card({ ...run, relation }, noise, epsilon, "fresh samples without replacement, batches of", "dominating pair of a step, composed (an upper bound, dpdynamics)") };
+      const { steps } = run, { quoted, low, noise, epsilon } = fixed(alike), spent = low > 0 ? `; explicit data spend ${low}` : "";
+      const value = poissonValue(alike);
+      return { head: `${say(quoted)}: guaranteed${spent}. No exact ${asked} is known for samples of fixed size.`, ...line("fixed"), lines: [
+        `No data exceed it. ${noisy ? "" : `${DEVIATION}. `}${value === undefined ? "The value of Poisson samples" : `Poisson samples ${noisy ? "spend" : "need"} ${number(value, 3)}, which`} is not valid here.${steps < 300 ? " For so few steps the library (line below) is closer." : ""}${near}`],
+        card: card(alike, noise, epsilon, "fresh samples without replacement, batches of", "dominating pair of a step, composed (an upper bound, dpdynamics)") };
     }
     if (run.sampling === "unknown") {
-      const known = run.given === "noise" ? "ε at most" : "σ at least", first = poisson({ ...run, sampling: "poisson" });
-      const value = first.epsilon === undefined ? "refused" : run.given === "noise" ? up(first.epsilon, 3) : up(first.noise, 4);
-      return { head: `Refused: without the way of drawing there is no ${asked}.`, ...line("fixed"), lines: [
-        `If Poisson samples: ${known} ${value}. If shuffled epochs or balls and bins: ${known} ${once(run).quoted}. If samples of fixed size: ${known} ${fixed(run).quoted}.`,
+      const known = noisy ? "ε ≤" : "σ =", exact = poissonValue(run), value = exact === undefined ? "refused" : up(exact, noisy ? 3 : 4);
+      return { head: `Refused: without the way of drawing there is no ${asked}.`, lines: [
+        `If Poisson samples: ${known} ${value}. If shuffled epochs or balls and bins: ${known} ${once(run).quoted}. If samples of fixed size: ${known} ${fixed(alike).quoted}.`,
         "Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. Until you know, quote nothing."] };
     }
     const { quoted, how, epochs, noise, epsilon } = once(run), bins = run.sampling === "bins";
     const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them, and the Poisson value is not valid."
-      : `The true ${run.given === "noise" ? "value" : "cost"} is not known; at noise near 1 it is proved to be several times the Poisson value, so do not ${run.given === "noise" ? "quote that one. The command below gives both ends" : "take the noise that it asks for"}.`;
-    return { head: `${run.given === "noise" ? `Quote at most ${quoted}` : `Take ${quoted}`}: guaranteed. No exact ${asked} ${bins ? "is computed here" : "is known for shuffled epochs"}.`,
-      lines: [`${how}. ${rest}${near}`], ...(bins ? {} : line("shuffled")),
-      card: card({ ...run, relation: run.relation === "add_remove" ? "zero_out" : run.relation }, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)",
-        `${epochs} epoch${epochs === 1 ? "" : "s"}, each record in one batch of each`) };
+      : `The true value is not known; at noise near 1 it is proved to be far above that of Poisson samples, which is not valid here.${noisy ? " The command below gives both ends." : ""}`;
+    return { head: `${say(quoted)}: guaranteed. No exact ${asked} ${bins ? "is computed here" : "is known for shuffled epochs"}.`,
+      lines: [`${how}. ${noisy ? "" : `${DEVIATION}. `}${rest}${near}`], ...(bins ? {} : line("shuffled")),
+      card: card(alike, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)",
+        `${counted(epochs, "epoch")}, each record in one batch of each`) };
   }
 
   /* --- what is drawn --------------------------------------------------------------------------- */
@@ -212,7 +222,7 @@
       return points.filter(([, y]) => Number.isFinite(y));
     };
     const fractions = [...Array(13).keys()].map((k) => k / 8), epochs = steps * q;
-    const profile = await collect(fractions.map((f) => f * epsilon), (e) => [e, Math.log10(accountant.delta({ noise, q, steps, relation, epsilon: e }))]);
+    const profile = await collect(fractions.map((f) => f * epsilon).filter((e) => e <= 1000), (e) => [e, Math.log10(accountant.delta({ noise, q, steps, relation, epsilon: e }))]);
     if (profile.length > 4) drawn.push(plot(profile, [epsilon, Math.log10(delta)], "ε", "δ", true));
     const lengths = [...Array(12).keys()].map((k) => Math.max(1, Math.round(steps * (k + 1) / 6)));
     const growth = await collect([...new Set(lengths)], (k) => [k * q, accountant.epsilon({ noise, q, steps: k, relation, delta })]);
@@ -260,13 +270,17 @@
         answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`));
         return;
       }
-      const reply = run.sampling === "poisson" || run.batch === run.samples ? poisson(run) : other(run);
+      let reply;
+      try { reply = run.sampling === "poisson" || run.batch === run.samples ? poisson(run) : other(run); } catch (error) {
+        reply = { head: "Refused: no number is guaranteed.", lines: [error instanceof globalThis.accountant.Refusal ? sentence(error.message) : String(error)] };
+      }
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       const plots = make("div", "", "accountant-plots");
       more.append(plots);
       if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
-      if (reply.python || run.sampling === "poisson" || run.batch === run.samples) more.append(copyable("The same in Python", reply.python || python(run), "code"));
-      if (reply.python ? ["fixed", "shuffled"].includes(run.sampling) : reply.epsilon !== undefined) more.append(copyable("The same as a command", command(run), "code"));
+      const exact = run.sampling === "poisson" || run.batch === run.samples;
+      if (reply.python || exact) more.append(copyable("The same in Python", reply.python || python(run), "code"));
+      if (reply.command || exact && reply.epsilon !== undefined) more.append(copyable("The same as a command", reply.command || command(run), "code"));
       if (run.sampling !== "poisson") {
         const where = make("p"), link = make("a", "Which epsilon?");
         link.href = "#which-epsilon";
