@@ -19,19 +19,31 @@
   document.addEventListener("DOMContentLoaded", rename);
   window.addEventListener("load", rename);
 
-  // A picture that is wider than its place scrolls sideways: it says so, and the keyboard reaches it.
-  const pictures = () => document.querySelectorAll("figure.dp-figure:has(> img), .dp-explorer .dp-frame");
-  const mark = (place) => {
-    const wide = place.scrollWidth > place.clientWidth + 1;
-    place.toggleAttribute("data-wide", wide);
-    if (wide) place.tabIndex = 0;
-    else place.removeAttribute("tabindex");
+  // A picture or a formula that is wider than its place scrolls sideways: it says so, and the
+  // keyboard reaches it. Formulas are no Tab stops otherwise (_config.yml).
+  const PICTURES = "figure.dp-figure:has(> img), .dp-explorer .dp-frame";
+  const FORMULAS = ":is(div.math:not(:has(> .eqno)), span.math, :is(div.math:has(> .eqno), .erratum dd, .dpd-verdict) mjx-container):has(mjx-math)";
+  const SLACK = 2;  // pixels
+  // A formula in the line carries its MathML, out of sight, which can be wider than the formula.
+  const width = (place) => (place.matches("span, mjx-container:not([display])") ? place.querySelector("mjx-math")?.offsetWidth ?? 0 : place.scrollWidth);
+  const mark = (places) => {
+    const measured = places.map((place) => [place, width(place) - place.clientWidth, place.scrollLeft]);
+    for (const [place, excess, passed] of measured) {
+      const wide = excess > SLACK;
+      if (wide) place.tabIndex = 0;
+      else if (place.hasAttribute("data-wide")) place.removeAttribute("tabindex");
+      place.toggleAttribute("data-wide", wide);
+      place.toggleAttribute("data-more", excess - passed > SLACK);
+    }
   };
-  const watch = () => {
-    const observer = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
-    for (const place of pictures()) observer.observe(place);
+  const observer = new ResizeObserver((entries) => mark(entries.map((entry) => entry.target)));
+  const watch = (selector) => {
+    for (const place of document.querySelectorAll(selector)) observer.observe(place);
   };
-  document.addEventListener("DOMContentLoaded", watch);
-  // Once more when the pictures are there.
-  window.addEventListener("load", () => pictures().forEach(mark));
+  document.addEventListener("DOMContentLoaded", () => watch(PICTURES));
+  window.addEventListener("load", () => {
+    mark([...document.querySelectorAll(PICTURES)]);  // once more when the pictures are there
+    window.MathJax?.startup?.promise?.then(() => watch(FORMULAS));
+  });
+  document.addEventListener("scroll", ({ target }) => { if (target.matches?.("[data-wide]")) mark([target]); }, { capture: true, passive: true });
 })();

@@ -257,14 +257,6 @@
     window.addEventListener("beforeprint", () => show(home));
   }
 
-  /* Formulas are no Tab stops (_config.yml), except those that must be scrolled to be read. */
-  function scrollable() {
-    for (const formula of document.querySelectorAll("div.math mjx-container")) {
-      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
-    }
-  }
-  window.addEventListener("load", () => window.MathJax?.startup?.promise?.then(scrollable));
-
   function begin() {
     document.querySelectorAll(".ledger:has(.ledger-table)").forEach(table);
     document.querySelectorAll(".errata-all").forEach(errata);

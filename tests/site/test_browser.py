@@ -151,6 +151,13 @@ def test_wide_numbered_equations_scroll_on_screen(shared_page):
     equations = page.locator("div.math:has(> .eqno) > mjx-container")
     assert equations.count()
     assert {e.evaluate("e => getComputedStyle(e).overflowX") for e in equations.all()} == {"auto"}
+    wide = page.locator("div.math > mjx-container[data-more]").first  # it fades where it goes on
+    assert wide.evaluate("e => getComputedStyle(e).maskImage").startswith("linear-gradient")
+    assert wide.evaluate("e => e.tabIndex") == 0
+    box = wide.element_handle()
+    box.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
+    page.wait_for_function("e => !e.hasAttribute('data-more')", arg=box)
+    assert box.evaluate("e => getComputedStyle(e).maskImage") == "none"
 
 
 def test_sliders_are_near_by_keyboard(http_address, open_page):

@@ -20,6 +20,22 @@ ONE_OF_EACH = """() => {
   for (const word of words) if (!kept.has(word)) word.replaceWith(...word.childNodes);
 }"""
 
+# Formulas wider than their column, in what is folded too; what it opens, it closes again.
+TOO_WIDE = """() => {
+  const closed = [...document.querySelectorAll('details:not([open]):has(.math)')];
+  const folded = [...document.querySelectorAll('.toggle-hidden')];
+  for (const part of closed) part.open = true;
+  for (const part of folded) part.classList.remove('toggle-hidden');
+  const inner = box => box.matches('span') ? box.querySelector('mjx-math').offsetWidth
+    : box.scrollWidth;
+  const wide = [...document.querySelectorAll('div.math > mjx-container, span.math')]
+    .map(box => [box.closest('[id]').id, inner(box) - box.clientWidth])
+    .filter(([, excess]) => excess > 2);
+  for (const part of closed) part.open = false;
+  for (const part of folded) part.classList.add('toggle-hidden');
+  return wide;
+}"""
+
 
 def serious(page, options="{}"):
     """Run axe; describe up to three places for each serious or critical violation."""
@@ -33,7 +49,7 @@ def serious(page, options="{}"):
 
 
 def test_page(page_name, http_address, open_page):
-    """Quiet, typeset, fit for a phone, without a serious violation in the light and in the dark."""
+    """Quiet, typeset, no formula cut, fit for a phone, no serious violation in light and dark."""
     page = open_page(http_address + page_name, color_scheme="light", reduced_motion="reduce")
     assert not page.complaints
     body = page.inner_text("body")
@@ -41,6 +57,7 @@ def test_page(page_name, http_address, open_page):
     formulas = page.locator("span.math, div.math").count()
     assert page.locator("mjx-container").count() >= formulas
     assert page.locator("mjx-merror").count() == 0
+    assert page.evaluate(TOO_WIDE) == []
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1280, "height": 900})
