@@ -19,8 +19,8 @@
   document.addEventListener("DOMContentLoaded", rename);
   window.addEventListener("load", rename);
 
-  // A picture that is wider than its place scrolls sideways: it says so, and the keyboard reaches it.
-  const pictures = () => document.querySelectorAll("figure.dp-figure:has(> img), .dp-explorer .dp-frame");
+  // A picture or a table that is wider than its place scrolls sideways: it says so, and the keyboard reaches it.
+  const pictures = () => document.querySelectorAll("figure.dp-figure:has(> img), .dp-explorer .dp-frame, .pst-scrollable-table-container, .ledger, .ledger-scroll");
   const mark = (place) => {
     const wide = place.scrollWidth > place.clientWidth + 1;
     place.toggleAttribute("data-wide", wide);
