@@ -116,7 +116,7 @@ def _statements(app: Sphinx) -> Iterator[Entry]:
         for target, heading, text in told:
             place = address(app.env, target)
             if place:
-                plain = re.sub(r"\$([^$]*)\$", lambda found: _formula(found[1]), text)
+                plain = re.sub(r"\$+([^$]*)\$+", lambda found: _formula(found[1]), text)
                 where = f"{place[0]}.html#{place[1]}"
                 yield where, source, heading, " ".join(plain.split())
 

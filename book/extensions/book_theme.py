@@ -5,8 +5,10 @@
 * docutils calls a bibliography a list whose entries are no list items; screen readers then announce
   an empty list.
 * myst-nb names the button that opens a hidden cell otherwise than it reads.
+* A browser may break a line between a formula and the comma after it.
 """
 
+import re
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -15,6 +17,7 @@ REPLACED = {
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     ' aria-label="Toggle hidden content"': "",
 }
+FORMULA = re.compile(r'[(“]?<span class="math notranslate nohighlight">[^<]*</span>[-.,:;?!)”’]+')
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -30,6 +33,7 @@ def repair(app: Sphinx, page: str, template: str, context: dict[str, Any], tree:
         for script in context.get("script_files", [])
         if "thebe" not in f"{script} {getattr(script, 'attributes', {}).get('body', '')}".lower()
     ]
-    for written, meant in REPLACED.items():
-        if "body" in context:
+    if "body" in context:
+        for written, meant in REPLACED.items():
             context["body"] = context["body"].replace(written, meant)
+        context["body"] = FORMULA.sub(r'<span class="dp-held">\g<0></span>', context["body"])

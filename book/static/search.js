@@ -1,7 +1,7 @@
 /* The search page: sections ranked by MiniSearch, best first, with the words around the first hit.
 
    Accents and capitals do not matter, nor does the spelling of -ise. A section
-   counts by the share of the words that it has, and doubly if its heading has them side by side. */
+   counts by the share of the words that it has, and more if its heading has them in order. */
 (() => {
   "use strict";
 
@@ -9,7 +9,7 @@
   const SAME = { choose: "which", pick: "which", select: "which", find: "which" };
   const PER_PAGE = 3, SHOWN = 40, AROUND = 110;
   /* Lists and back matter come after the pages that explain. */
-  const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)/;
+  const LISTS = /^(Exercises|Open ends|Errata and|What to remember|Where the papers err)/, BACK = /^book\/(?!index|reading)/, LEMMAS = /(lemmas|experiments)\.html/;
 
   function fold(text) {
     return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -23,13 +23,24 @@
     return SAME[one] ?? one;
   }
 
+  function plain(text) {
+    return text.replace(/without[ -]replacement/gi, "fixed size");
+  }
+
   function phrase(text) {
-    return [...text.matchAll(/[\p{L}\p{N}]+/gu)].map((word) => stem(word[0])).filter(Boolean).join(" ");
+    return [...plain(text).matchAll(/[\p{L}\p{N}]+/gu)].map((word) => stem(word[0])).filter(Boolean).join(" ");
+  }
+
+  /* A heading that has the words of the query and no other counts most, then side by side, then in order. */
+  function fit(heading, query) {
+    const title = ` ${phrase(heading)} `;
+    return title === ` ${query} ` ? 4 : title.includes(` ${query} `) ? 2 : new RegExp(` ${query.replaceAll(" ", " (.* )?")} `).test(title) ? 1.5 : 1;
   }
 
   function make(sections) {
     const index = new MiniSearch({
       fields: ["title", "heading", "name", "text"],
+      tokenize: (text) => MiniSearch.getDefault("tokenize")(plain(text)),
       processTerm: stem,
       searchOptions: { boost: { title: 3, heading: 5, name: 5 }, prefix: (term) => term.length > 3, fuzzy: (term) => (term.length > 5 ? 0.15 : 0) },
     });
@@ -44,7 +55,7 @@
   function find(index, sections, words) {
     const query = words.replace(/^what (?:does|do|is|are) (.*?)(?: mean)?\??$/i, "$1");
     const share = ({ queryTerms }) => new Set(queryTerms).size, asked = Math.max(1, ...index.search(query).map(share));
-    const whole = phrase(query), weight = ([place, , heading]) => (LISTS.test(heading) ? 0.3 : 1) * (/#erratum-/.test(place) ? (/errat/i.test(query) ? 2 : 0.1) : /#claim-/.test(place) ? 0.3 : BACK.test(place) ? 0.5 : 1) * (` ${phrase(heading)} `.includes(` ${whole} `) ? 2 : 1);
+    const whole = phrase(query), weight = ([place, , heading]) => (LISTS.test(heading) ? 0.3 : 1) * (/#erratum-/.test(place) ? (/errat/i.test(query) ? 2 : 0.1) : /#claim-/.test(place) ? (phrase(heading.split(". ")[0]) === whole ? 2 : 0.3) : LEMMAS.test(place) ? 0.15 : BACK.test(place) ? 0.35 : 1) * fit(heading, whole);
     const found = index.search(query, { boostDocument: (id) => weight(sections[id]) })
       .map((result) => ({ ...result, score: result.score * (share(result) / asked) ** 2 })).sort((one, other) => other.score - one.score);
     const shown = new Map();
@@ -85,8 +96,9 @@
   for (const field of document.querySelectorAll("input[name=q]")) field.value = query;
   if (query.trim()) {
     const results = globalThis.bookSearch(query);
+    document.getElementById("search-none").hidden = results.length > 0;
     document.getElementById("search-status").textContent = results.length
-      ? `${results.length} section${results.length > 1 ? "s" : ""} for “${query}”, best first.`
+      ? `${results.length < SHOWN ? results.length : `The best ${SHOWN}`} section${results.length > 1 ? "s" : ""} for “${query}”, best first.`
       : `No section has the words “${query}”.`;
     show(results, list);
   }

@@ -284,6 +284,8 @@ SOUGHT = {
     "Theorem B.14": "speed_and_plateau",
     "erratum B.14": "errata",
     "neighbouring data sets": "glossary",
+    "sampling without replacement": "accounting",
+    "privacy profile": "glossary",
 }
 
 
@@ -296,6 +298,10 @@ def test_search_finds_the_right_page_first(site, open_page):
     assert "best first" in page.inner_text("#search-status")
     found = page.evaluate("words => words.map(w => (bookSearch(w)[0] ?? [''])[0])", list(SOUGHT))
     assert {w: re.sub(r".*/|\.html.*", "", p) for w, p in zip(SOUGHT, found, strict=True)} == SOUGHT
+    results = page.evaluate("words => bookSearch(words)", "Theorem 4.1")
+    assert all(result[2].startswith("Theorem 4.1. ") for result in results[:3])
+    assert "lemmas" not in page.evaluate("bookSearch('sign descent')[0][0]")
+    assert not page.evaluate(r"searchSections.filter(s => /\\begin\{/.test(s[3])).length")
     assert page.evaluate("bookSearch('xyzzy plugh').length") == 0
     for word in ("import", "numpy", "linspace"):  # code is not searched
         assert not any(
