@@ -23,7 +23,7 @@
   // the keyboard reaches it. Formulas are no Tab stops otherwise (_config.yml).
   const PICTURES = "figure.dp-figure:has(> img), .dp-explorer .dp-frame, .pst-scrollable-table-container, .ledger, .ledger-scroll";
   const FORMULAS = ":is(div.math:not(:has(> .eqno)), span.math, :is(div.math:has(> .eqno), .erratum dd, .dpd-verdict) mjx-container):has(mjx-math)";
-  const SLACK = 2;  // pixels
+  const SLACK = 2;  /* pixels */
   // A formula in the line carries its MathML, out of sight, which can be wider than the formula.
   const width = (place) => (place.matches("span, mjx-container:not([display])") ? place.querySelector("mjx-math")?.offsetWidth ?? 0 : place.scrollWidth);
   const mark = (places) => {
