@@ -42,7 +42,7 @@
   };
   document.addEventListener("DOMContentLoaded", () => watch(PICTURES));
   window.addEventListener("load", () => {
-    mark([...document.querySelectorAll(PICTURES)]);  // once more when the pictures are there
+    mark([...document.querySelectorAll(PICTURES)]);  /* once more when the pictures are there */
     window.MathJax?.startup?.promise?.then(() => watch(FORMULAS));
   });
   document.addEventListener("scroll", ({ target }) => { if (target.matches?.("[data-wide]")) mark([target]); }, { capture: true, passive: true });
