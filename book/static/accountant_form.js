@@ -126,11 +126,11 @@
   function fixed(run) {
     const { accountant } = globalThis, { q, steps, relation, delta } = run, sizes = { q, steps, relation, delta };
     if (run.given === "noise") {
-      const high = accountant.fixedUpper({ ...sizes, noise: run.value }), low = accountant.fixedLower({ ...sizes, noise: run.value });
-      return { quoted: up(high, 3), low: down(low, 3), noise: run.value, epsilon: up(high, 3) };
+      const at = { ...sizes, noise: run.value }, quoted = up(accountant.fixedUpper(at), 3);
+      return { quoted, low: down(accountant.fixedLower(at), 3), noise: run.value, epsilon: quoted };
     }
-    const noise = accountant.fixedNoise({ ...sizes, epsilon: run.value });
-    return { quoted: up(noise, 4), noise: up(noise, 4), epsilon: run.value };
+    const quoted = up(accountant.fixedNoise({ ...sizes, epsilon: run.value }), 4);
+    return { quoted, noise: quoted, epsilon: run.value };
   }
 
   /* Of Poisson samples, or undefined where the exact value is refused. */
