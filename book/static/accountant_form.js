@@ -151,7 +151,7 @@
       const { steps } = run, { quoted, low, noise, epsilon } = fixed(alike), spent = low > 0 ? `; explicit data spend ${low}` : "";
       const value = poissonValue(alike);
       return { head: `${say(quoted)}: guaranteed${spent}. No exact ${asked} is known for samples of fixed size.`, ...line("fixed"), lines: [
-        `No data exceed it. ${noisy ? "" : `${DEVIATION}. `}${value === undefined ? "The value of Poisson samples" : `Poisson samples ${noisy ? "spend" : "need"} ${number(value, 3)}, which`} is not valid here.${steps < 300 ? " For so few steps the library (line below) is closer." : ""}${near}`],
+        `${noisy ? "No data exceed it" : `At this noise no data spend more. ${DEVIATION}`}. ${value === undefined ? "The value of Poisson samples" : `Poisson samples ${noisy ? "spend" : "need"} ${number(value, 3)}, which`} is not valid here.${steps < 300 ? " For so few steps the library (line below) finds a closer value, guaranteed too." : ""}${near}`],
         card: card(alike, noise, epsilon, "fresh samples without replacement, batches of", "dominating pair of a step, composed (an upper bound, dpdynamics)") };
     }
     if (run.sampling === "unknown") {
