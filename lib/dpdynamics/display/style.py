@@ -1,9 +1,10 @@
 """The one figure style of the book.
 
-A figure is an opaque light card, so it reads the same on a light page, on a dark page and on paper.
-Colours are Okabe and Ito's (2008), distinguishable with every common colour vision deficiency; each
-colour comes with its own line style, and :func:`marks` adds its own marker, so no meaning hangs on
-colour alone. Fonts ship with matplotlib and text is drawn as paths: the same bytes everywhere.
+A figure is a light card; on a dark page the book's style sheet turns its lightness and keeps its
+hues, so captions name hues, never black or white. Colours are Okabe and Ito's (2008),
+distinguishable with every common colour vision deficiency; each colour comes with its own line
+style, and :func:`marks` adds its own marker, so no meaning hangs on colour alone. Fonts ship with
+matplotlib and text is drawn as paths: the same bytes everywhere.
 """
 
 from typing import Any
