@@ -216,7 +216,7 @@ def test_title_page_shows_the_whole_table_of_papers_on_a_phone(http_address, ope
 
 
 def test_dark_mode_is_dark_and_so_are_figures(http_address, open_page):
-    """The lightest pixel is letters, not a card: seen on the picture, which a style can not fake."""
+    """As the screen shows it: most of a page, of a figure and of an explorer is dark."""
     page = open_page(http_address + CHAPTER, color_scheme="dark")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     light = open_page(http_address + CHAPTER, color_scheme="light")
