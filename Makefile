@@ -118,7 +118,7 @@ grade: $(READY) $(VENV)/.course ## grade what was handed in (SUBMITTED=path), en
 # ---------------------------------------------------------------------------------- as an object
 
 pdf: $(READY) ## print the book to _build/private-dynamics.pdf and check it (needs Chromium)
-	@tools/install_chromium.sh
+	@tools/install_browsers.sh
 	@$(MAKE) --no-print-directory site
 	@$(BIN)/python tools/pdf.py make
 
@@ -134,7 +134,7 @@ reproducible: $(READY) ## build the committed book twice, in two folders, and co
 # ------------------------------------------------------------------------------------ the proof
 
 test: $(READY) $(VENV)/.peers $(VENV)/.course $(VENV)/.lab ## run everything: notebooks, library, ledger, site, environment
-	@tools/install_chromium.sh
+	@tools/install_browsers.sh firefox-esr
 	@$(MAKE) --no-print-directory site
 	@PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
 	  $(if $(wildcard tests/nbval_verdicts.py),-p nbval_verdicts) \
