@@ -228,7 +228,7 @@ def test_dark_mode_is_dark_and_so_are_figures(http_address, open_page):
 
 def lightness(picture):
     """Mean of a screenshot, from 0 (black) to 255."""
-    return np.asarray(Image.open(io.BytesIO(picture)).convert("L")).mean()
+    return float(np.asarray(Image.open(io.BytesIO(picture)).convert("L")).mean())
 
 
 def test_ledger_filters(address, open_page):

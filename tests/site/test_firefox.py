@@ -32,14 +32,16 @@ class Firefox:
         settings = (f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in QUIET.items())
         (profile / "user.js").write_text("".join(settings), "utf-8")
         command = [executable, "--headless", "--no-remote", "--profile", str(profile)]
-        self.process = subprocess.Popen(
-            [*command, "--remote-debugging-port", "0"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        found = (re.search(r"BiDi listening on (ws://\S+)", line) for line in self.process.stderr)
-        address = next(match[1] for match in found if match)
+        with (profile / "log").open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, "--remote-debugging-port", "0"], stdout=log, stderr=log
+            )
+        listening = re.compile(r"BiDi listening on (ws://\S+)")
+        for _ in range(600):
+            if match := listening.search((profile / "log").read_text("utf-8")):
+                break
+            time.sleep(0.1)
+        address = match[1]
         self.socket = websocket.create_connection(
             f"{address}/session", timeout=120, suppress_origin=True
         )
@@ -102,6 +104,7 @@ def firefox(tmp_path_factory):
     made = Firefox(executable, tmp_path_factory.mktemp("profile"))
     yield made
     made.command("browser.close")
+    made.socket.close()
     made.process.wait(30)
 
 
