@@ -108,6 +108,7 @@ lab: $(READY) $(VENV)/.lab ## open copies of the chapters in JupyterLab, to chan
 # ----------------------------------------------------------------------------------- the course
 
 course: $(READY) $(VENV)/.course ## make the student versions of all assignments (ASSIGNMENT=name: of one)
+	@$(if $(ASSIGNMENT),,$(MAKE) --no-print-directory site)
 	@$(BIN)/python tools/course.py --folder "$(COURSE)" release $(ASSIGNMENT)
 
 grade: $(READY) $(VENV)/.course ## grade what was handed in (SUBMITTED=path), enter marks (MARKS=path)

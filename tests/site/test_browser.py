@@ -285,7 +285,7 @@ SOUGHT = {
     "errata": "errata",
     "notation": "notation",
     "how to cite": "index",
-    "grade assignment": "instructors",
+    "grade assignment": "assignments",
     "anon2025.thmB.14": "speed_and_plateau",
     "Theorem B.14": "speed_and_plateau",
     "erratum B.14": "errata",

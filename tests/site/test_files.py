@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 URL = re.compile(r"""url\(\s*["']?([^"')]+)["']?\s*\)|@import\s+["']([^"']+)["']""")
@@ -133,3 +134,14 @@ def test_vendored_scripts_are_those_recorded(site):
     for line in record:
         digest, path = line.split()
         assert hashlib.sha256((ROOT / path).read_bytes()).hexdigest() == digest, path
+
+
+def test_notes_on_marking_are_on_no_page(site):
+    """Students read the site."""
+    notes = [
+        yaml.safe_load(p.read_text("utf-8"))["marking"] for p in ROOT.glob("course/plan/*.yml")
+    ]
+    assert len(notes) > 20
+    for page in site.glob("book/*.html"):
+        words = " ".join(re.sub(r"<[^>]+>", "", page.read_text("utf-8")).split())
+        assert not [note for note in notes if " ".join(note.split())[:60] in words], page.name

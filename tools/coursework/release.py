@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 import traitlets.log
+import yaml
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
@@ -105,7 +106,15 @@ def release_all(
         points = sum(assignment.points.values())
         report(f"[{number}/{len(assignments)}] {assignment.name}  {points:g} points")
     _leave_settings(folder)
+    _leave_notes(folder)
     return paths
+
+
+def _leave_notes(folder: Path) -> None:
+    """What to look for when marking, for the instructor; it stands in no page and no archive."""
+    plans = [yaml.safe_load(path.read_text("utf-8")) for path in sorted(COURSE.glob("plan/*.yml"))]
+    notes = [f"## {plan['chapter']}\n\n{plan['marking'].strip()}\n" for plan in plans]
+    (folder / "marking.md").write_text("\n".join(["# Notes on marking\n", *notes]), "utf-8")
 
 
 def _leave_settings(folder: Path) -> None:
@@ -122,8 +131,8 @@ def _leave_settings(folder: Path) -> None:
 def archive(folder: Path, names: list[str]) -> Path:
     """Put into one archive what students need, and nothing else.
 
-    Student versions, notes, the library as a wheel, the packages that it was tested with, and the
-    rendered book if there is one.
+    Student versions, instructions, the library as a wheel, the packages that it was tested with,
+    and the rendered book if there is one.
     """
     path = folder / ARCHIVE
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:

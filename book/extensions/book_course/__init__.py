@@ -2,7 +2,7 @@
 
 =========================  ==============================================================
 ``{prerequisites}``        graph of the chapters, from the uses of their claims; then a list
-``{course-chapters}``      goals, minutes and notes on marking, chapter by chapter
+``{course-chapters}``      goals and minutes, chapter by chapter
 ``{course-exercises}``     time for every exercise
 ``{course-assignments}``   tasks, minutes and points of every assignment
 ``{course-weeks}``         a plan: lines ``WEEK: chapter, chapter`` become a table with times
@@ -18,10 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
@@ -83,14 +82,13 @@ class Prerequisites(CourseDirective):
 
 
 class Chapters(CourseDirective):
-    """``{course-chapters}``: goals and times; with ``:marking:``, notes on marking instead."""
+    """``{course-chapters}``: goals and times."""
 
-    option_spec: ClassVar = {"marking": directives.flag}
     templates = ("course/chapters.md",)
 
     def data(self) -> dict[str, Any]:
         """The plans."""
-        return {"planned": self.planned(), "marking": "marking" in self.options}
+        return {"planned": self.planned()}
 
 
 class Exercises(CourseDirective):
