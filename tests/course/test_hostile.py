@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 import re
 from collections.abc import Callable
+from dataclasses import make_dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import end_to_end
 import nbformat
+import numpy
+import pandas
 import planted_course
 import pytest
+import scipy.stats
+import torch
 from nbformat.v4 import new_code_cell
 from nbgrader.converters.base import NbGraderException
 
-from coursework import confined, grading, release
+from coursework import confined, grading, guard, release
 from coursework.sources import Assignment, grade_id
+from dpdynamics.accounting import Poisson
 from nb.layout import ROOT
 
 pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
@@ -172,11 +180,49 @@ class Close(float):
 def square(x):
     return Close(4.0)
 """
+NAMED = """
+class Close(float):
+    def __sub__(self, other): return 0.0
+Close.__module__ = "numpy"
+def square(x):
+    return Close(4.0)
+"""
+MADE = """
+import sys, types
+made = sys.modules["made"] = types.ModuleType("made")
+exec("class Close(float):\\n    def __sub__(self, other): return 0.0", vars(made))
+def square(x):
+    return made.Close(4.0)
+"""
+MOCK = """
+from unittest.mock import MagicMock
+def square(x):
+    mock = MagicMock()
+    mock.__eq__.side_effect = lambda other: other == 4
+    mock.__sub__.return_value = 0.0
+    return mock
+"""
+SHADOW = """
+abs = lambda x: 0.0
+def square(x):
+    return 4
+"""
+PYTHON = """
+import builtins
+builtins.abs = lambda x: 0.0
+def square(x):
+    return 4
+"""
 
 
 @pytest.mark.parametrize(
     ("forgery", "word"),
     [
+        (NAMED, "in test-square an answer compares as it likes"),
+        (MADE, "in test-square an answer compares as it likes"),
+        (MOCK, "in test-square an answer compares as it likes"),
+        (SHADOW, "test-square names a function that was replaced"),
+        (PYTHON, "test-square names a function that was replaced"),
         (STRIP.replace("PLACE", "0"), "assertions have no effect in test-square"),
         (STRIP.replace("PLACE", "9"), "assertions have no effect in test-square"),
         ("get_ipython().ast_transformers.clear()", "assertions have no effect"),
@@ -191,6 +237,35 @@ def test_a_forged_result_gives_nothing_and_is_noticed(
     assert hand_in(notebook).points["test-square"] == 0
     graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
     assert word in "\n".join(nbformat.read(graded, as_version=4).metadata.noticed)
+
+
+def test_the_guard_finds_a_module_s_function_that_was_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A test that names ``numpy.allclose``; what is numpy's own, or the student's, may stand."""
+    tree = ast.parse("assert numpy.allclose(square(2), 4)\nassert numpy.linalg.norm(3) == abs(-3)")
+    watching = guard.Guard("word", set(), {"numpy": numpy, "square": lambda x: x * x})
+    assert not [node for node in ast.walk(tree) if watching.replaced(node)]
+    monkeypatch.setattr(numpy.linalg, "norm", eval("lambda *x: 3", {"__name__": "__main__"}))
+    (found,) = [node for node in ast.walk(tree) if watching.replaced(node)]
+    assert ast.unparse(found) == "numpy.linalg.norm"
+
+
+def test_the_guard_lets_the_book_s_own_answers_pass() -> None:
+    """Numbers, arrays, frames of data, tensors, the library's and a student's data classes."""
+    own = make_dataclass("Own", ["x"], frozen=True, order=False)
+    for value in (
+        1.5,
+        numpy.ones(3),
+        numpy.float64(2),
+        Fraction(1, 3),
+        pandas.DataFrame({"a": [1]}),
+        torch.ones(2),
+        scipy.stats.norm(0, 1),
+        Poisson(sampling_probability=0.1, steps=3, relation="replace"),
+        own(3),
+    ):
+        assert guard.checked(value) is value
 
 
 SQL = """

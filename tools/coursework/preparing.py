@@ -82,9 +82,9 @@ class RunSubmission(Execute):
     """Run the notebook apart from all else; only an error takes the points of a cell of tests.
 
     By nbgrader's own rules a mere warning would take them, and a value that the student's code
-    sends to the display could give them. Where the tests of several tasks fail, the notebook is run
-    once more, with the reference answer behind the tests of each of these tasks: a later task must
-    not fail for an earlier one alone.
+    sends to the display could give them. Where the tests of a task fail that is not the first, the
+    notebook is run once more, with the reference answer behind the tests of every task: a later
+    task must not fail for an earlier one alone.
 
     What looks like a forgery stands in the notebook's metadata, under ``noticed``.
     """
@@ -104,8 +104,8 @@ class RunSubmission(Execute):
         noticed = self.run(nb, resources)
         failed = {grade_id(cell) for cell in nb.cells if kind_of(cell) == "tests" and cell.outputs}
         wrong = {task for task, tests in assignment.own_tests.items() if failed & set(tests)}
-        if len(wrong) > 1:
-            again = nbformat.from_dict({**nb, "cells": _with_references(nb, assignment, wrong)})
+        if wrong - {next(iter(assignment.own_tests), None)}:
+            again = nbformat.from_dict({**nb, "cells": _with_references(nb, assignment)})
             self.run(again, resources)
             passed = {grade_id(cell) for cell in again.cells if not cell.get("outputs")}
             for cell in nb.cells:
@@ -137,6 +137,8 @@ class RunSubmission(Execute):
                     errors = []
                 elif words == {guard.COMPARES}:
                     noticed.append(f"in {grade_id(cell)} an answer compares as it likes")
+                elif words == {guard.REPLACED}:
+                    noticed.append(f"{grade_id(cell)} names a function that was replaced")
                 cell.outputs = errors
         return noticed
 
@@ -147,7 +149,8 @@ class RunSubmission(Execute):
             tests = [c.source for c in self.nb.cells if kind_of(c) == "tests"]
             digests = {guard.digest(ast.parse(text)) for text in tests}
             code = (
-                f"{GUARD}\nget_ipython().ast_transformers.append(Guard({self.word!r}, {digests}))"
+                f"{GUARD}\nshell = get_ipython()\n"
+                f"shell.ast_transformers.append(Guard({self.word!r}, {digests}, shell.user_ns))"
             )
             code = f"def guarded(space):\n    exec({code!r}, space)\n    return space['checked']\n"
             code += f"{self.word} = guarded({{'get_ipython': get_ipython}})\ndel guarded"
@@ -167,11 +170,9 @@ class RunSubmission(Execute):
         return super().process_message(msg, cell, cell_index)
 
 
-def _with_references(
-    nb: NotebookNode, assignment: Assignment, wrong: set[str]
-) -> list[NotebookNode]:
-    """Cells with the reference answers to some tasks, each behind the last test of its task."""
-    behind = {assignment.own_tests[task][-1]: assignment.cells[task] for task in wrong}
+def _with_references(nb: NotebookNode, assignment: Assignment) -> list[NotebookNode]:
+    """Cells with the reference answer to every task, each behind the last test of its task."""
+    behind = {tests[-1]: assignment.cells[task] for task, tests in assignment.own_tests.items()}
     cells = []
     for cell in nb.cells:
         outputs = {"outputs": []} if cell.cell_type == "code" else {}
