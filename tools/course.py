@@ -55,7 +55,11 @@ def grade(folder: Path, handed_in: Path) -> int:
         if changed:
             say(f"Changed since they were released, graded as released: {', '.join(changed)}")
         ours = [sources.Assignment(name, folder) for name in sources.names(folder)]
-        complaints = grading.grade_all(folder, handed_in, ours, say)
+        try:
+            complaints = grading.grade_all(folder, handed_in, ours, say)
+        except BaseException:
+            _finish(folder, [f"{handed_in}: grading broke off; run the same command again"])
+            raise
     return _finish(folder, complaints)
 
 

@@ -14,7 +14,7 @@ import planted_course
 import pytest
 
 import course as command
-from coursework import grading, release, sources
+from coursework import confined, grading, release, sources
 from coursework.sources import Assignment, grade_id
 
 pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
@@ -276,6 +276,39 @@ def test_marks_are_exported_even_if_a_page_cannot_be_made(
     assert mark(graded, "tiny,ada,words,5,4,") == 1
     assert "ada, tiny" in capsys.readouterr().err
     assert rows(graded / "grades.csv")[1] == ["tiny", "ada", "19", "20", "0"]
+
+
+def test_tables_are_written_even_if_grading_breaks_off(
+    graded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ben's second version is graded, and then the disk is full."""
+    right = (graded.parent / "in" / "tiny_ada.ipynb").read_bytes()
+    (graded.parent / "in" / "tiny_ben.ipynb").write_bytes(right)
+
+    def full(*_: object) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr(grading, "feedback", full)
+    with pytest.raises(OSError, match="no space"):
+        command.main(["--folder", str(graded), "grade", str(graded.parent / "in")])
+    assert "grading broke off" in capsys.readouterr().err
+    assert ["tiny", "ben", "15", "20", "5"] in rows(graded / "grades.csv")
+
+
+def test_the_same_files_give_the_same_marks(
+    graded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From nothing but what was handed in and the marks, also where nothing can be confined."""
+    assert mark(graded, "tiny,ada,words,5,3,", "tiny,eve,words,5,1,On paper.") == 0
+    again = graded.parent / "again"
+    monkeypatch.setattr(confined, "available", lambda: False)
+    capsys.readouterr()
+    assert command.main(["--folder", str(again), "grade", str(graded.parent / "in")]) == 1
+    assert "run with your rights" in capsys.readouterr().out
+    marks = str(graded.parent / "marked.csv")
+    assert command.main(["--folder", str(again), "marks", marks]) == 0
+    for table in ("grades.csv", "tasks.csv", "marks.csv"):
+        assert (again / table).read_bytes() == (graded / table).read_bytes()
 
 
 def rows(path: Path) -> list[list[str]]:
