@@ -105,7 +105,9 @@ def test_edited_moved_and_deleted_cells_are_put_back(notebook: Any, hand_in: Han
     result = hand_in(notebook)
     assert result.points == {"test-square": 0, "test-root": 0, "words": 0}
     assert "A test that you have says: Two times two" in result.words
+    assert "A further test says: Your square is wrong at some float" in result.words
     assert "A test that you have says: A root is not negative." in result.words
+    assert "A further test says: Your root, squared, is not" in result.words
 
 
 def test_deleted_answers_are_empty_answers(notebook: Any, hand_in: Hand) -> None:

@@ -27,6 +27,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from traitlets import List
 
+from coursework.guard import BREAK
 from coursework.sources import Assignment, grade_id, kind_of, messages, recognised, shown
 
 LONGEST_LINE = 120  # characters of an error's own words
@@ -229,12 +230,15 @@ def _verdict(
         return f'<p class="result {state}">{words}</p>'
     source = assignment.cells[grade_id(cell)]
     lead = f"Tests, {score:g} of {_points(of)}{', given by hand' * by_hand}. "
-    if error.ename == "AssertionError" and recognised(error.evalue, source):
+    told = error.evalue.split(BREAK)
+    if error.ename == "AssertionError" and all(recognised(words, source) for words in told):
         seen = nbformat.v4.new_code_cell(shown(source))
-        which = (
-            "A test that you have says" if recognised(error.evalue, seen) else "A further test says"
-        )
-        return f'<p class="result failed">{lead}{which}: {escape(error.evalue)}</p>'
+        lines = [
+            f"A {'test that you have' if recognised(words, seen) else 'further test'} says: "
+            + escape(words)
+            for words in dict.fromkeys(told)
+        ]
+        return f'<p class="result failed">{lead}{"<br>".join(lines)}</p>'
     return f'<p class="result failed">{lead}They stop with {_described(assignment, error)}.</p>'
 
 

@@ -1,9 +1,10 @@
 """Watches the tests of a submission from inside its kernel, where the text of this file runs first.
 
-The last statement of a cell of tests becomes an assertion that must fail, so that assertions
-without effect are noticed. What a call in a test gives must not compare as its author likes, and
-the functions of Python and of modules that a test names must not have been replaced. Code of a
-submission that looks for the guard can deceive it, as it can deceive the tests.
+A cell of tests runs on when one of its assertions fails, so that all that fail are told. Its last
+statement becomes an assertion that must fail, so that assertions without effect are noticed. What a
+call in a test gives must not compare as its author likes, and the functions of Python and of
+modules that a test names must not have been replaced. Code of a submission that looks for the guard
+can deceive it, as it can deceive the tests.
 """
 
 import ast
@@ -21,6 +22,17 @@ ARITHMETIC = (
 )
 OWN = {f"__{name}__" for name in ARITHMETIC.split()}
 PYTHON = dict(vars(builtins))
+BREAK = "\x1e"  # between the words of several assertions
+TRIED = """
+try:
+    pass
+except AssertionError as failed:
+    {word}.failed.append(str(failed))
+"""
+TOLD = """
+assert not {word}.failed, {line!r}.join({word}.failed)
+assert False, {word!r}
+"""
 
 
 def digest(tree: ast.AST) -> str:
@@ -65,8 +77,19 @@ class Guard:
             if any(self.replaced(node) for node in ast.walk(tree)):
                 tree.body = ast.parse(f"raise TypeError({REPLACED!r})").body
             _Wrap(self.word).visit(tree)
-            tree.body += ast.parse(f"assert False, {self.word!r}").body
+            tree.body = [self.tried(statement) for statement in tree.body]
+            tree.body[:0] = ast.parse(f"{self.word}.failed = []").body
+            tree.body += ast.parse(TOLD.format(word=self.word, line=BREAK)).body
         return ast.fix_missing_locations(tree)
+
+    def tried(self, statement: ast.stmt) -> ast.stmt:
+        """A statement that goes on behind an assertion that fails."""
+        if not any(isinstance(node, ast.Assert) for node in ast.walk(statement)):
+            return statement
+        tried = ast.parse(TRIED.format(word=self.word)).body[0]
+        assert isinstance(tried, ast.Try)
+        tried.body = [statement]
+        return tried
 
     def replaced(self, node: ast.AST) -> bool:
         """Whether a name of Python's own, or ``module.name``, is now something else."""
