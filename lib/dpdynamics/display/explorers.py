@@ -32,6 +32,10 @@ from .parameter import Parameter, plain, typeset
 from .svg import pack, render
 
 BUDGET = 600_000
+SCALE = 1.48
+"""Pixels that a point takes at most, so that all explorers have one size of type."""
+NARROW = 5.4
+"""Largest width in inches of a single panel, so that its words can be read on a phone."""
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -71,6 +75,8 @@ class Explorer:
         figure = self.draw(**params)
         if not isinstance(figure, Figure):
             raise TypeError(f"draw must return a matplotlib Figure, got {type(figure).__name__}")
+        if len(figure.axes) == 1:
+            figure.set_figwidth(min(figure.get_figwidth(), NARROW))
         for k, ax in enumerate(figure.axes):
             ax.set_gid(f"panel{k}")
         plt.close(figure)
@@ -93,10 +99,12 @@ class Explorer:
         if len(heads) > 1:
             raise ValueError("draw must return figures of one size on all the grid")
         (head,) = heads
-        plain_head = re.sub(r' (?:width|height)="[^"]*"', "", head)
+        width = float(head.split('width="')[1].split("pt")[0])
+        open_ = re.sub(r'(?:width|height)="[^"]*" ', "", head)
+        open_ = open_.replace("<svg", f'<svg style="max-width: {SCALE * width:.0f}px"')
         shared, bodies = definitions([text.removeprefix(head) for text in texts])
         bodies = thin([body.removesuffix("</svg>") for body in bodies])
-        return plain_head + shared, bodies, _stacked(boxes, self._prefix())
+        return open_ + shared, bodies, _stacked(boxes, self._prefix())
 
     def grid(self) -> list[dict[str, Any]]:
         """List the parameters of all frames, the last parameter running fastest."""
@@ -149,7 +157,7 @@ class Explorer:
         note = '<p class="dp-note"></p>' if any(data["numbers"]) else ""
         return (
             f'<div class="dp-explorer" role="group" aria-label="Explorer {_e(self.name)}">'
-            f"<style>{_asset('explorer.css')}\n{moves}</style>"
+            f"<style>{_asset('explorer.css')}</style><style>{moves}</style>"
             f'<div class="dp-controls">{controls}</div><p class="dp-still">{_e(still)}</p>'
             f'<div class="dp-frame" role="img" aria-label="{_e(f"{self.alt} {still}")}">{svg}</div>'
             f"{note}{_list(rows[start]) if rows else ''}{self._table(grid, rows)}"
