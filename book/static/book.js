@@ -21,7 +21,7 @@
 
   // A picture, a table or a formula that is wider than its place scrolls sideways: it says so, and
   // the keyboard reaches it. Formulas are no Tab stops otherwise (_config.yml).
-  const FRAMES = "figure.dp-figure:has(> img), .dp-explorer .dp-frame, .pst-scrollable-table-container, .ledger, .ledger-scroll";
+  const FRAMES = "figure.dp-figure:has(> img), .pst-scrollable-table-container, .ledger, .ledger-scroll";
   const FORMULAS = ":is(div.math:not(:has(> .eqno)), span.math, :is(div.math:has(> .eqno), .erratum dd, .dpd-verdict) mjx-container):has(mjx-math)";
   const SLACK = 2;  /* pixels */
   // A formula in the line carries its MathML, out of sight, which can be wider than the formula.

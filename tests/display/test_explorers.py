@@ -7,10 +7,14 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 
-from dpdynamics.display import Parameter, explorers, panels
+from dpdynamics.display import WIDTH, Parameter, explorers, panels
 from dpdynamics.display import explorer as display_explorer
 from dpdynamics.display.explorers import Explorer
+from dpdynamics.display.frames import definitions, thin
+from dpdynamics.display.parameter import plain, typeset
+from dpdynamics.display.svg import render
 
 T = np.linspace(0, 5, 100)
 WORDS = {
@@ -18,7 +22,7 @@ WORDS = {
     "caption": r"Move the rate $\lambda$ & the <offset>.",
     "name": "fig-rate",
 }
-RATES = Parameter([0.5, 1.0, 2.0], "rate λ", unit="1/s", log=True)
+RATES = Parameter([0.5, 1.0, 2.0], "rate λ_x", unit="1/s", hint="How fast it <falls>.", log=True)
 OFFSETS = Parameter([0, 1], "offset", start=1)
 
 
@@ -52,31 +56,119 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+def points(svg):
+    """All curves of a picture as arrays of points."""
+    paths = re.findall(r' d="(M [^A-KN-Y"]*)"', svg)
+    return [np.array(re.findall(r"-?[\d.]+", d), float).reshape(-1, 2) for d in paths]
+
+
 def test_frames_are_those_drawn(made):
+    """Every frame has matplotlib's curves, to a tenth of a point, and all else as it draws it."""
     data = data_of(made.html)
     frames = ["".join(data["chunks"][i] for i in s) for s in data["frames"]]
-    assert frames == [made.frame(**point) for point in made.grid()]
     assert len(set(frames)) == 6
     assert data["values"] == [["0.5 1/s", "1 1/s", "2 1/s"], ["0", "1"]]
+    assert data["numbers"] == [[0.5, 1.0, 2.0], None]
+    for frame, point in zip(frames, made.grid(), strict=True):
+        drawn = re.sub(r"<defs>.*?</defs>", "", made.frame(**point))
+        body = drawn[drawn.index(">") + 1 :].removesuffix("</svg>")
+        for ours, theirs in zip(points(frame), points(body), strict=True):
+            seen = theirs[:, 1].argsort() if len(theirs) < 5 else theirs[:, 0].argsort()
+            line = ours[ours[:, 0].argsort()]
+            if len(theirs) >= 5:
+                y = np.interp(theirs[seen, 0], line[:, 0], line[:, 1])
+                np.testing.assert_allclose(theirs[seen, 1], y, atol=0.3)
+        assert re.sub(r' d="[^"]*"', "", frame) == re.sub(r' d="[^"]*"', "", body)
+
+
+def test_curves_keep_the_same_points(made):
+    """What is interpolated in the page, number by number, has the same numbers in every frame."""
+    data = data_of(made.html)
+    frames = ["".join(data["chunks"][i] for i in s) for s in data["frames"]]
+    shapes = {tuple(map(len, points(frame))) for frame in frames}
+    assert len(shapes) == 1
+    assert 10 < max(*shapes.pop()) < T.size
+
+
+def test_halfway_the_interpolated_curve_is_the_drawn_one(made):
+    """In picture coordinates, as the page does it: three stops of a rate, one between two."""
+    texts = [
+        render(made._figure(rate=rate, offset=1), whole=True) for rate in (0.5, 1.0, 2.0, 2**0.5)
+    ]
+    *stops, drawn = (max(points(t), key=len) for t in thin(texts))
+    found = PchipInterpolator(np.log([0.5, 1.0, 2.0]), stops)(np.log(2) / 2)
+    height = np.ptp(drawn[:, 1])
+    assert 0 < np.abs(found - drawn).max() < 0.02 * height
+    straight = (stops[1] + stops[2]) / 2
+    assert np.abs(straight - drawn).max() > 1.5 * np.abs(found - drawn).max()
+
+
+def test_far_points_are_cut_and_gaps_kept():
+    frames = ['<path d="M 0 0 L 1 9 L 2 0 L 3 1000000 M 5 0 L 6 0 L 7 0 "/>', "<path/>"]
+    assert thin(frames)[0] == '<path d="M 0 0 L 1 9 L 2 0 L 3 5000 M 5 0 L 7 0 "/>'
+    assert thin(frames)[1] == frames[1]
+    curve = '<path d="M 0 0 C 1 1 2 2 3 3 L 4 4 L 5 5 L 6 6 L 7 7 "/>'
+    assert thin([curve]) == [curve]
+
+
+def test_what_is_defined_stands_once():
+    frames = [f'<defs><path id="a" d="M 0 {i} "/></defs><use href="#a"/>' for i in (0, 0, 1)]
+    shared, bodies = definitions(frames)
+    assert shared == '<defs><path id="a" d="M 0 0 "/><path id="a" d="M 0 1 "/></defs>'
+    assert bodies == ['<use href="#a"/>'] * 3
 
 
 def test_start_is_in_the_page_without_script(made):
     before_data = made.html.split('<script type="application/json"')[0]
-    assert made.frame(rate=0.5, offset=1) in before_data
-    assert "Shown: rate λ = 0.5 1/s, offset = 1." in before_data
+    start = "".join(data_of(made.html)["chunks"][i] for i in data_of(made.html)["frames"][1])
+    assert start in before_data
+    assert "Shown: rate λ x = 0.5 1/s, offset = 1." in before_data
     assert f"<dd>{1 + np.exp(-0.5):.3f}</dd>" in before_data
 
 
 def test_sliders_are_native_and_named(made):
     inputs = [a for tag, a in Tags(made.html).found if tag == "input"]
     assert [a["type"] for a in inputs] == ["range", "range"]
-    assert [a["aria-label"] for a in inputs] == ["rate λ", "offset"]
+    assert [a["aria-label"] for a in inputs] == ["rate λ x", "offset"]
     assert [a["aria-valuetext"] for a in inputs] == ["0.5 1/s", "1"]
     assert [(a["min"], a["max"], a["value"]) for a in inputs] == [("0", "2", "0"), ("0", "1", "1")]
+    assert [a["step"] for a in inputs] == ["0.05", "1"]
     assert 'aria-live="polite"' in made.html
     assert any(
         a.get("role") == "img" and WORDS["alt"] in a["aria-label"] for _, a in Tags(made.html).found
     )
+
+
+def test_hints_and_subscripts_are_shown(made):
+    assert "rate λ<sub>x</sub></span>" in made.html
+    assert 'aria-describedby="fig-rate-rate-hint"' in made.html
+    assert 'id="fig-rate-rate-hint">How fast it &lt;falls&gt;.</span>' in made.html
+    assert made.html.count("dp-hint") == 2  # one slider, one rule of style
+    assert typeset("η_{sgd} of a & σ_γ/√B") == "η<sub>sgd</sub> of a &amp; σ<sub>γ</sub>/√B"
+    assert plain("η_{sgd} of σ_γ/√B") == "η sgd of σ γ/√B"
+
+
+def test_panels_are_stacked_on_a_phone():
+    """Side by side they move below one another, flush on the right; one panel stays in place."""
+
+    def two(rate):
+        figure, axes = panels(2, height=2.5)
+        for ax in axes:
+            ax.plot(T, rate * T)
+        return figure
+
+    made = Explorer(two, {"rate": [1, 2]}, **WORDS)
+    moves = re.findall(
+        r"\[data-stacked\] #(\S+) \{ transform: translate\((.*?)px, (.*?)px\)", made.html
+    )
+    (first, x, y), (second, across, down) = moves
+    assert f' id="{first}"' in made.html
+    assert f' id="{second}"' in made.html
+    assert float(across) < float(x) - 200
+    assert float(down) > float(y) + 150
+    width, height = map(float, data_of(made.html)["stacked"].split()[2:])
+    assert 200 < width < 72 * WIDTH / 2 + 10
+    assert 300 < height < 2 * 72 * 2.5 + 10
 
 
 def test_table_lists_every_frame(made):
@@ -118,6 +210,8 @@ def test_budget_is_generous_enough_for_fifty_frames():
 
 def test_live_agrees_with_static_on_the_grid(made):
     *sliders, frame, words = made.live().children
+    assert [s.description for s in sliders] == ["rate λ x, 0.5 1/s to 2 1/s", "offset"]
+    assert [s.tooltip for s in sliders] == ["How fast it <falls>.", None]
     for point in made.grid():
         for slider, value in zip(sliders, point.values(), strict=True):
             slider.value = value
@@ -154,6 +248,10 @@ def test_kinds_of_slider():
     }
     for name, parameter in kinds.items():
         assert type(parameter.slider()).__name__ == name
+        assert parameter.steps == (name == "SelectionSlider")
+    for parameter in (Parameter([1, 2, 3], "r"), Parameter([0.1, 0.2], "s", steps=True)):
+        assert type(parameter.slider()).__name__ == "SelectionSlider"
+        assert parameter.slider().value == parameter.values[0]
 
 
 def test_words_as_values():
@@ -175,6 +273,7 @@ def test_words_as_values():
         ({"values": [0, 1], "start": 2}, "start"),
         ({"values": "ab"}, "values"),
         ({"values": [0, 1], "unit": None}, "unit"),
+        ({"values": [0, 1], "hint": 1}, "hint"),
         ({"values": [0, 1], "format": ".4q"}, "format"),
     ],
 )
@@ -190,6 +289,8 @@ def test_explorer_refuses():
         Explorer(draw, {"rate": [1, 2]}, **{**WORDS, "alt": "short"})
     with pytest.raises(TypeError, match="must return a matplotlib Figure"):
         Explorer(lambda rate: rate, {"rate": [1, 2]}, **WORDS)
+    with pytest.raises(ValueError, match="one size"):
+        Explorer(lambda rate: panels(height=rate)[0], {"rate": [1, 2]}, **WORDS)
     with pytest.raises(ValueError, match="same keys"):
         Explorer(draw, {"rate": [1, 2]}, readout=lambda rate: {str(rate): "x"}, **WORDS)
 

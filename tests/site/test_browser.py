@@ -98,6 +98,92 @@ def test_explorers_follow_a_finger(http_address, open_page):
     assert slider.input_value() == slider.get_attribute("max")
 
 
+BETWEEN = """e => {
+  const svg = e.querySelector('.dp-frame svg');
+  window.static_ = [...svg.querySelectorAll('g, path, use')];
+  window.changed = [];
+  new MutationObserver((all) => window.changed.push(...all.map((r) => [r.type, r.target.tagName])))
+    .observe(svg, {subtree: true, childList: true, attributes: true});
+}"""
+CURVES = """e => [...e.querySelectorAll('.dp-frame svg > g path')].map(p => p.getAttribute('d'))
+  .filter(d => d.length > 300).map(d => d.match(/-?[\\d.]+/g).map(Number))"""
+
+
+def test_explorers_draw_curves_between_stops(shared_page):
+    """Only the curves change, to what lies between the stops; all else stays, and is named."""
+    page = shared_page(CHAPTER)
+    explorer = page.locator(".dp-explorer").first
+    slider = explorer.locator("input[type=range]").first
+    note = explorer.locator(".dp-note")
+    slider.focus()
+    for key in ("Home", "ArrowRight"):
+        page.keyboard.press(key)
+    before, low = state(explorer), explorer.evaluate(CURVES)
+    page.keyboard.press("ArrowRight")
+    high = explorer.evaluate(CURVES)
+    assert note.text_content() == ""
+    page.keyboard.press("ArrowLeft")
+    assert state(explorer) == before
+    explorer.evaluate(BETWEEN)
+    for _ in range(8):
+        page.keyboard.press("Shift+ArrowRight")
+    middle, between = explorer.evaluate(CURVES), state(explorer)
+    assert len(low) == len(middle) == len(high) == 4
+    for a, b, c in zip(low, middle, high, strict=True):
+        assert len(a) == len(b) == len(c)
+        assert all(
+            min(x, z) - 0.02 <= y <= max(x, z) + 0.02 for x, y, z in zip(a, b, c, strict=True)
+        )
+        assert a != b != c
+    changes = page.evaluate("window.changed")
+    assert changes
+    assert {tuple(c) for c in changes} == {("attributes", "path")}
+    assert page.evaluate("window.static_.every(node => node.isConnected)")
+    assert between["readout"] == before["readout"]
+    assert between["frame"] == before["frame"]
+    low_value, high_value = 0.2, 0.4
+    value = float(between["values"][0])
+    assert value == pytest.approx(low_value * (high_value / low_value) ** 0.4, rel=0.01)
+    assert between["spoken"] == between["values"]
+    assert (
+        "interpolated between learning rate γ = 0.2 and 0.4; all else as at 0.2"
+        in note.text_content()
+    )
+    page.keyboard.press("ArrowLeft")
+    assert state(explorer) == before
+    assert note.text_content() == ""
+
+
+def test_controls_say_what_they_are(shared_page):
+    page = shared_page(CHAPTER)
+    for slider in page.locator(".dp-explorer input[type=range]").all():
+        hint = page.locator(f"#{slider.get_attribute('aria-describedby')}")
+        assert hint.is_visible()
+        assert len(hint.text_content()) > 20
+
+
+def test_panels_stand_below_one_another_on_a_phone(http_address, open_page):
+    page = open_page(
+        http_address + "notebooks/adaptive/which_optimiser.html",
+        viewport={"width": 390, "height": 800},
+    )
+    frame = page.locator(".dp-explorer .dp-frame").first
+    boxes = """e => [...e.querySelectorAll('g[id*=panel] > g:first-child > path')]
+        .map(p => p.getBoundingClientRect())"""
+    first, second = frame.evaluate(
+        f"e => ({boxes})(e).map(b => [b.left, b.right, b.top, b.bottom])"
+    )
+    assert second[2] > first[3]
+    assert all(b[1] - b[0] > 250 and b[0] >= 0 and b[1] <= 390 for b in (first, second))
+    assert abs(first[1] - second[1]) < 20
+    assert frame.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    first, second = frame.evaluate(
+        f"e => ({boxes})(e).map(b => [b.left, b.right, b.top, b.bottom])"
+    )
+    assert second[0] > first[1]
+
+
 def test_explorers_show_a_frame_and_a_table_without_script(file_address, open_page):
     page = open_page(file_address + CHAPTER, java_script_enabled=False)
     for explorer in page.locator(".dp-explorer").all():

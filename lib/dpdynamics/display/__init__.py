@@ -10,8 +10,9 @@ Importing the room applies the style.
 Nothing here computes: the rooms below hand over numbers, this room shows them.
 """
 
-from .explorers import Parameter, explorer
+from .explorers import explorer
 from .figures import band, panels, show
+from .parameter import Parameter
 from .style import COLOURS, WIDTH, marks, use_style
 
 __all__ = [

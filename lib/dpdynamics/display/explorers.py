@@ -2,126 +2,41 @@
 
 One display carries both forms. With a kernel, ipywidgets sliders run over the whole range of each
 parameter and ``draw`` is called anew. Without one (the rendered book, a file sent by mail, a page
-exported from a notebook) native range inputs step through frames that were drawn once, on the grid.
+exported from a notebook) native range inputs move a figure that was drawn once at every stop of the
+grid; between two stops the page interpolates the curves, and says so.
 """
 
 import html
 import itertools
 import json
-import math
+import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 import ipywidgets
 import matplotlib.pyplot as plt
+import numpy as np
 from IPython import get_ipython
 from IPython.display import display
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-from ..arguments import text, whole
+from ..arguments import whole
 from .figures import Shown, describe
+from .frames import definitions, thin
+from .parameter import Parameter, plain, typeset
 from .svg import pack, render
 
 BUDGET = 600_000
+SCALE = 1.48
+"""Pixels that a point takes at most, so that all explorers have one size of type."""
+NARROW = 5.4
+"""Largest width in inches of a single panel, so that its words can be read on a phone."""
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One slider.
-
-    Parameters
-    ----------
-    values : sequence
-        The grid, at least two values: increasing numbers, or strings.
-    label : str
-        What the slider says, in plain text (Unicode symbols, no TeX).
-    unit : str
-        Appended to the value; empty for a pure number.
-    log : bool
-        With a kernel, move on a logarithmic scale (needs positive numbers).
-    format : str
-        Format specification of the values shown.
-    start : int
-        Index of the value shown first.
-    """
-
-    values: Sequence[float | str]
-    label: str
-    unit: str = ""
-    log: bool = False
-    format: str = ".4g"
-    start: int = 0
-
-    def __post_init__(self) -> None:
-        if isinstance(self.values, str) or not isinstance(self.values, Iterable):
-            raise ValueError(f"values must be a sequence, got {self.values!r}")
-        values = tuple(getattr(v, "item", lambda v=v: v)() for v in self.values)
-        object.__setattr__(self, "values", values)
-        if len(values) < 2:
-            raise ValueError(f"values must hold at least two entries, got {len(values)}")
-        if self.words:
-            if len(set(values)) < len(values):
-                raise ValueError(f"values must be distinct, got {values}")
-        elif not all(isinstance(v, int | float) and math.isfinite(v) for v in values) or any(
-            a >= b for a, b in itertools.pairwise(values)
-        ):
-            raise ValueError(f"values must be increasing finite numbers or strings, got {values}")
-        if self.log and (self.words or values[0] <= 0):
-            raise ValueError(f"values must be positive numbers when log is set, got {values}")
-        text("label", self.label)
-        if not isinstance(self.unit, str):
-            raise ValueError(f"unit must be a text, got {self.unit!r}")
-        try:
-            self.text(values[0])
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"format must be a format specification: {error}") from None
-        if whole("start", self.start, 0) >= len(values):
-            raise ValueError(f"start must lie in [0, {len(values) - 1}], got {self.start}")
-
-    @property
-    def words(self) -> bool:
-        """Whether the values are strings."""
-        return all(isinstance(v, str) for v in self.values)
-
-    @property
-    def whole(self) -> bool:
-        """Whether the values are integers."""
-        return all(isinstance(v, int) for v in self.values)
-
-    def text(self, value: float | str) -> str:
-        """Write a value with its unit."""
-        number = value if isinstance(value, str) else format(value, self.format)
-        return f"{number} {self.unit}".rstrip()
-
-    def slider(self) -> Any:
-        """Make the live slider: the grid's whole range, or the grid itself for strings."""
-        values: Sequence[Any] = self.values
-        first, last, value = values[0], values[-1], values[self.start]
-        name = f"{self.label} ({self.unit})" if self.unit else self.label
-        common = {
-            "description": name,
-            "value": value,
-            "continuous_update": False,
-            "style": {"description_width": "initial"},
-            "layout": {"width": "28rem"},
-        }
-        if self.words:
-            return ipywidgets.SelectionSlider(options=list(values), **common)
-        if self.log:
-            low, high = math.log10(first), math.log10(last)
-            number = ipywidgets.FloatLogSlider(min=low, max=high, step=(high - low) / 200, **common)
-            number.readout_format = self.format
-            return number
-        if self.whole:
-            return ipywidgets.IntSlider(min=first, max=last, **common)
-        step = (last - first) / 200
-        return ipywidgets.FloatSlider(
-            min=first, max=last, step=step, readout_format=self.format, **common
-        )
 
 
 @dataclass
@@ -153,14 +68,43 @@ class Explorer:
                 f"{self.budget:,}: take fewer values per parameter or fewer points per curve"
             )
 
-    def frame(self, **params: Any) -> str:
-        """Draw one frame as SVG text."""
+    def _prefix(self) -> str:
+        return f"x{zlib.crc32(self.name.encode()):x}-"
+
+    def _figure(self, **params: Any) -> Figure:
         figure = self.draw(**params)
         if not isinstance(figure, Figure):
             raise TypeError(f"draw must return a matplotlib Figure, got {type(figure).__name__}")
-        text = render(figure, prefix=f"x{zlib.crc32(self.name.encode()):x}-")
+        if len(figure.axes) == 1:
+            figure.set_figwidth(min(figure.get_figwidth(), NARROW))
+        for k, ax in enumerate(figure.axes):
+            ax.set_gid(f"panel{k}")
         plt.close(figure)
-        return text
+        return figure
+
+    def frame(self, **params: Any) -> str:
+        """Draw one frame as SVG text."""
+        return render(self._figure(**params), prefix=self._prefix())
+
+    def _table_of_frames(
+        self, grid: list[dict[str, Any]]
+    ) -> tuple[str, list[str], tuple[str, str]]:
+        """Draw all frames; return what they share, what they do not, and the phone's layout."""
+        texts, boxes = [], []
+        for point in grid:
+            figure = self._figure(**point)
+            texts.append(render(figure, prefix=self._prefix(), whole=True))
+            boxes.append(_boxes(figure))
+        heads = {text[: text.index(">") + 1] for text in texts}
+        if len(heads) > 1:
+            raise ValueError("draw must return figures of one size on all the grid")
+        (head,) = heads
+        width = float(head.split('width="')[1].split("pt")[0])
+        open_ = re.sub(r'(?:width|height)="[^"]*" ', "", head)
+        open_ = open_.replace("<svg", f'<svg style="max-width: {SCALE * width:.0f}px"')
+        shared, bodies = definitions([text.removeprefix(head) for text in texts])
+        bodies = thin([body.removesuffix("</svg>") for body in bodies])
+        return open_ + shared, bodies, _stacked(boxes, self._prefix())
 
     def grid(self) -> list[dict[str, Any]]:
         """List the parameters of all frames, the last parameter running fastest."""
@@ -173,7 +117,7 @@ class Explorer:
         return [p.text(point[key]) for key, p in self.parameters.items()]
 
     def _still(self, point: Mapping[str, Any]) -> str:
-        labels = (p.label for p in self.parameters.values())
+        labels = (plain(p.label) for p in self.parameters.values())
         pairs = zip(labels, self._texts(point), strict=True)
         return "Shown: " + ", ".join(f"{label} = {text}" for label, text in pairs) + "."
 
@@ -189,46 +133,61 @@ class Explorer:
 
     def _static(self) -> str:
         grid, ps = self.grid(), list(self.parameters.values())
-        chunks, frames = pack([self.frame(**point) for point in grid])
+        head, bodies, (box, moves) = self._table_of_frames(grid)
+        chunks, frames = pack(bodies)
         rows = self._readouts(grid)
         start = 0
         for p in ps:
             start = start * len(p.values) + p.start
-        columns = list(rows[0]) if rows else []
         data = {
             "alt": self.alt,
-            "labels": [p.label for p in ps],
+            "labels": [plain(p.label) for p in ps],
             "values": [[p.text(v) for v in p.values] for p in ps],
-            "columns": columns,
+            "numbers": [None if p.steps else p.values for p in ps],
+            "logs": [p.log for p in ps],
+            "units": [p.unit for p in ps],
+            "wholes": [p.whole for p in ps],
+            "stacked": box,
             "frames": frames,
             "chunks": chunks,
         }
-        controls = "".join(
-            f'<label><span class="dp-name"><span>{_e(p.label)}</span>'
-            f"<output>{_e(p.text(p.values[p.start]))}</output></span>"
-            f'<input type="range" min="0" max="{len(p.values) - 1}" step="1" value="{p.start}" '
-            f'autocomplete="off" aria-label="{_e(p.label)}" '
-            f'aria-valuetext="{_e(p.text(p.values[p.start]))}"></label>'
-            for p in ps
-        )
+        controls = "".join(self._control(key) for key in self.parameters)
         still = self._still(grid[start])
-        svg = "".join(chunks[i] for i in frames[start])
+        svg = f"{head}{bodies[start]}</svg>"
+        note = '<p class="dp-note"></p>' if any(data["numbers"]) else ""
         return (
             f'<div class="dp-explorer" role="group" aria-label="Explorer {_e(self.name)}">'
-            f"<style>{_asset('explorer.css')}</style>"
+            f"<style>{_asset('explorer.css')}</style><style>{moves}</style>"
             f'<div class="dp-controls">{controls}</div><p class="dp-still">{_e(still)}</p>'
             f'<div class="dp-frame" role="img" aria-label="{_e(f"{self.alt} {still}")}">{svg}</div>'
-            f"{_list(rows[start]) if rows else ''}{self._table(grid, rows)}"
+            f"{note}{_list(rows[start]) if rows else ''}{self._table(grid, rows)}"
             f'<p class="dp-caption">{_e(self.caption)}</p>'
             f'<script type="application/json" class="dp-data">{_script(data)}</script>'
             f"<script>{_asset('explorer.js')}</script></div>"
+        )
+
+    def _control(self, key: str) -> str:
+        """Write a slider: its value counts stops, and goes by twentieths where it may."""
+        p = self.parameters[key]
+        place, shown = f"{self.name}-{_slug(key)}", _e(p.text(p.values[p.start]))
+        described = f' aria-describedby="{place}-hint"' if p.hint else ""
+        hint = f'<span class="dp-hint" id="{place}-hint">{_e(p.hint)}</span>' if p.hint else ""
+        stops = "".join(f'<option value="{i}"></option>' for i in range(len(p.values)))
+        return (
+            f'<div class="dp-control"><label for="{place}"><span>{typeset(p.label)}</span>'
+            f"<output>{shown}</output></label>"
+            f'<input type="range" id="{place}" min="0" max="{len(p.values) - 1}" '
+            f'step="{1 if p.steps else 0.05}" value="{p.start}" list="{place}-stops" '
+            f'autocomplete="off" aria-label="{_e(plain(p.label))}" '
+            f'aria-valuetext="{shown}"{described}>'
+            f'<datalist id="{place}-stops">{stops}</datalist>{hint}</div>'
         )
 
     def _table(self, grid: list[dict[str, Any]], rows: list[dict[str, str]]) -> str:
         if not rows:
             return ""
         heads = [p.label for p in self.parameters.values()] + list(rows[0])
-        head = "".join(f'<th scope="col">{_e(h)}</th>' for h in heads)
+        head = "".join(f'<th scope="col">{typeset(h)}</th>' for h in heads)
         body = "".join(
             "<tr>"
             + "".join(f'<th scope="row">{_e(t)}</th>' for t in self._texts(point))
@@ -260,7 +219,9 @@ class Explorer:
                 )
                 rows = self._readouts([point])
                 words.value = (
-                    "; ".join(f"{k}: <b>{_e(v)}</b>" for k, v in rows[0].items()) if rows else ""
+                    "; ".join(f"{typeset(k)}: <b>{_e(v)}</b>" for k, v in rows[0].items())
+                    if rows
+                    else ""
                 )
             except ValueError as error:
                 words.value = f"<b>Outside the range:</b> {_e(str(error))}"
@@ -294,8 +255,8 @@ def explorer(
     Parameters
     ----------
     draw : callable
-        ``draw(**params)`` returns a matplotlib figure. Keep axis limits fixed, so that frames can
-        be compared and store little.
+        ``draw(**params)`` returns a matplotlib figure. Keep its axis limits and the points of its
+        curves fixed: only then can curves be interpolated, and frames be compared and store little.
     parameters : mapping
         One, two or three of them, by the names ``draw`` knows: a :class:`Parameter`, or a plain
         sequence whose name is its label. The product of the grids is drawn.
@@ -327,5 +288,38 @@ def _script(data: Any) -> str:
 
 
 def _list(row: Mapping[str, str]) -> str:
-    items = "".join(f"<div><dt>{_e(k)}</dt><dd>{_e(v)}</dd></div>" for k, v in row.items())
+    items = "".join(f"<div><dt>{typeset(k)}</dt><dd>{_e(v)}</dd></div>" for k, v in row.items())
     return f'<dl class="dp-readout" aria-live="polite">{items}</dl>'
+
+
+def _slug(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def _boxes(figure: Any) -> NDArray[np.float64]:
+    """Measure the axes of a drawn figure with their labels: left, top, right, bottom in points."""
+    renderer: Any = FigureCanvasAgg(figure).get_renderer()
+    boxes: Any = [ax.get_tightbbox(renderer).extents for ax in figure.axes]
+    left, low, right, high = np.transpose(boxes) * 72 / figure.dpi
+    height = 72 * figure.get_figheight()
+    return np.stack([left, height - high, right, height - low], axis=-1)
+
+
+def _stacked(boxes: list[NDArray[np.float64]], prefix: str) -> tuple[str, str]:
+    """Lay panels out below one another: the new view box, and the style that moves them."""
+    alike = [frame for frame in boxes if len(frame) == len(boxes[0])]
+    lows, highs = np.min(alike, axis=0)[:, :2], np.max(alike, axis=0)[:, 2:]
+    columns: list[list[int]] = []
+    for k in np.argsort(lows[:, 0]):
+        if columns and lows[k, 0] < max(highs[j, 0] for j in columns[-1]) - 20:
+            columns[-1].append(int(k))
+        else:
+            columns.append([int(k)])
+    width = max(highs[c, 0].max() - lows[c, 0].min() for c in columns) + 8
+    moves, bottom = "", 0.0
+    for column in columns:  # flush on the right: there the axes end
+        across, down = width - 4 - highs[column, 0].max(), bottom + 4 - lows[column, 1].min()
+        places = ", ".join(f"[data-stacked] #{prefix}panel{k}" for k in column)
+        moves += f"{places} {{ transform: translate({across:.1f}px, {down:.1f}px); }}\n"
+        bottom = down + highs[column, 1].max() + 4
+    return f"0 0 {width:.1f} {bottom:.1f}", moves

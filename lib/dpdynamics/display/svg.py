@@ -43,7 +43,7 @@ class _Canvas(FigureCanvasBase):
         self.get_renderer = lambda: renderer
 
 
-def _drawn(figure: Figure) -> str:
+def _drawn(figure: Figure, whole: bool) -> str:
     """Draw as ``savefig`` does, but once: it draws everything twice where there is a layout."""
     buffer = io.StringIO()
     canvas, dpi, image_dpi = figure.canvas, figure.dpi, RC["savefig.dpi"]
@@ -54,6 +54,9 @@ def _drawn(figure: Figure) -> str:
         points * width, points * height, buffer, None, image_dpi, metadata=nothing
     )
     vector._text2path = _TEXT
+    if whole:
+        convert = vector._convert_path
+        vector._convert_path = lambda path, transform=None, **_: convert(path, transform)
     mixed: Any = MixedModeRenderer
     renderer = mixed(figure, width, height, image_dpi, vector)
     try:
@@ -68,15 +71,17 @@ def _drawn(figure: Figure) -> str:
     return buffer.getvalue()
 
 
-def render(figure: Figure, *, prefix: str = "") -> str:
+def render(figure: Figure, *, prefix: str = "", whole: bool = False) -> str:
     """Draw a figure as a compact ``<svg>`` element.
 
     Coordinates are rounded to two decimals (0.01 pt), metadata, comments and unused ids are
     dropped. Scales are not rounded: they multiply glyphs that are thousands of units wide.
-    ``prefix`` is put before every id, so that several drawings can live in one HTML page.
+    ``prefix`` is put before every id, so that several drawings can live in one HTML page; with it
+    the ids that start with "panel" stay. ``whole`` keeps every vertex of every curve, also of what
+    lies outside the picture.
     """
     with matplotlib.rc_context({key: RC[key] for key in ("svg.hashsalt", "svg.fonttype")}):
-        text = _drawn(figure)
+        text = _drawn(figure, whole)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"\s+", " ", text).replace("> <", "><").replace(" />", "/>").strip()
@@ -85,7 +90,7 @@ def render(figure: Figure, *, prefix: str = "") -> str:
     used = set(_REFERENCE.findall(text))
     text = re.sub(
         r' id="([^"]+)"',
-        lambda m: f' id="{prefix}{m[1]}"' if m[1] in used else "",
+        lambda m: f' id="{prefix}{m[1]}"' if m[1] in used or m[1].startswith("panel") else "",
         text,
     )
     if prefix:
