@@ -79,8 +79,13 @@ class Shuffled(BoundedRun):
             return float(gaussian_epsilon(mu=shift * sqrt(started) / noise, delta=delta))
         return min(
             attacked(
-                noise, delta, batches, present, self.runs * (self.steps // batches),
-                _PLACES[self.relation], rough,
+                noise,
+                delta,
+                batches,
+                present,
+                self.runs * (self.steps // batches),
+                _PLACES[self.relation],
+                rough,
             )  # fmt: skip
             for batches, present in {
                 (ceil(self.samples / self.batch_size), 1.0),
