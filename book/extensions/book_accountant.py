@@ -38,9 +38,9 @@ class Accountant(LedgerDirective):
         rows = self.env.app.book_ledger.rows  # type: ignore[attr-defined]
         evidence = [(key, batches.EVIDENCE[key], where) for key, where in SECTIONS.items()]
         labels = {
-            id: f"{rows[id].claim.paper}, {rows[id].claim.label}"
+            claim: f"{rows[claim].claim.paper}, {rows[claim].claim.label}"
             for _, ids, _ in evidence
-            for id in ids
+            for claim in ids
         }
         form = fill("accountant.html", evidence=evidence, labels=labels)
         return [nodes.container("", still, *form, classes=["accountant"])]

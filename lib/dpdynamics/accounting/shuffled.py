@@ -86,7 +86,7 @@ class Shuffled(BoundedRun):
                 self.runs * (self.steps // batches),
                 _PLACES[self.relation],
                 rough,
-            )  # fmt: skip
+            )
             for batches, present in {
                 (ceil(self.samples / self.batch_size), 1.0),
                 (whole_batches, 1 - rest / self.samples),

@@ -173,9 +173,8 @@ def _hopeless(
             "without a bound on its gradient one record can move the sum by any amount: no epsilon "
             "is finite, whatever the noise. A divergence of observed pairs is not differential "
             "privacy",
-            "quote none; clip every record's gradient at C, or prove that the loss has no larger one: then one "
-            "step costs mu = C / (noise std), twice "
-            "that for a replaced record",
+            "quote none; clip every record's gradient at C, or prove that the loss has no larger "
+            "one: then one step costs mu = C / (noise std), twice that for a replaced record",
             {},
             ("lin2025.eqg", "lin2025.thm4.3"),
             ("with_or_without_clipping", "one_record", "least_squares_experiments"),
