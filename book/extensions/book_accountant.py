@@ -11,14 +11,21 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
-from book_ledger.pages import ENVIRONMENT
+from book_ledger.pages import LedgerDirective, fill
+from dpdynamics.desk import batches
 
+SECTIONS = {
+    "poisson": ("the-distribution-of-the-privacy-loss", "The distribution of the privacy loss"),
+    **dict.fromkeys(
+        ("fixed", "shuffled", "bins", "unknown"),
+        ("batches-of-fixed-size-and-shuffled-lists", "Batches of fixed size, and shuffled lists"),
+    ),
+}
 MARK = '<form class="accountant-form"'
 
 
-class Accountant(SphinxDirective):
+class Accountant(LedgerDirective):
     """``{accountant}``: the form, and instead of it the content."""
 
     has_content = True
@@ -28,10 +35,15 @@ class Accountant(SphinxDirective):
         self.assert_has_content()
         still = nodes.container(classes=["accountant-still"])
         self.state.nested_parse(self.content, self.content_offset, still)
-        form = ENVIRONMENT.get_template("accountant.html").render()
-        return [
-            nodes.container("", still, nodes.raw("", form, format="html"), classes=["accountant"])
-        ]
+        rows = self.env.app.book_ledger.rows  # type: ignore[attr-defined]
+        evidence = [(key, batches.EVIDENCE[key], where) for key, where in SECTIONS.items()]
+        labels = {
+            claim: f"{rows[claim].claim.paper}, {rows[claim].claim.label}"
+            for _, ids, _ in evidence
+            for claim in ids
+        }
+        form = fill("accountant.html", evidence=evidence, labels=labels)
+        return [nodes.container("", still, *form, classes=["accountant"])]
 
 
 def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:

@@ -25,9 +25,9 @@
 (() => {
   "use strict";
 
-  const ALIAS = [8.7, 11.5, 1.1], END = 44, LEFT_OUT = 1e-10, IMAGES = 28, TAIL = 1e-13, AGREE = 1e-8;
-  const FINENESS = [1, 1.25, 1.6, 2, 3];
-  const MOST_NODES = 1 << 17, MOST_WORK = 1e8, MOST_TOTAL = 4e8;  /* products in one line and for one answer: half a second, two seconds */
+  const ALIAS = [8.7, 11.5, 1.1], END = 44, LEFT_OUT = 1e-10, IMAGES = 28, TAIL = 1e-13, GROWTH = 1.6, AGREE = 1e-8, MOST_ORDER = 128;
+  const FINENESS = [1.25, 1.6, 2, 3];
+  const MOST_NODES = 1 << 17, MOST_WORK = 5e7, MOST_TOTAL = 1e8;  /* products in one line, and for one value: a tenth of a second */
   const DIRECTIONS = { add_remove: ["remove", "add"], zero_out: ["remove", "add"], replace: ["replace"] };
 
   /* No number of the stated accuracy; `message` says why. */
@@ -38,6 +38,14 @@
 
   const FAR = "the privacy loss is too large for its transform to be inverted";
 
+  /* Room for cosines and sines, kept. */
+  let room = [new Float64Array(0), new Float64Array(0)];
+  function table(size) {
+    if (room[0].length < size) room = [new Float64Array(size), new Float64Array(size)];
+    return room;
+  }
+
+  const reached = new Map();  /* how far up the lines of a kind of law went, in this answer */
   let spent = 0;  /* products so far for the answer that is asked for */
 
   /* --- one step -------------------------------------------------------------------------------- */
@@ -52,6 +60,20 @@
     return x;
   }
 
+  /* P(N < x), to 1e-13 of itself. */
+  function normal(x) {
+    if (x > 3) return 1 - normal(-x);
+    const density = Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI);
+    if (x < -3) {
+      let mills = 0;
+      for (let k = 70; k > 0; k--) mills = k / (mills - x);
+      return density / (mills - x);
+    }
+    let sum = x;
+    for (let k = 3, term = x; Math.abs(term) > 1e-17; k += 2) sum += term *= x * x / k;
+    return 0.5 + density * sum;
+  }
+
   const logSum = (x, y) => Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)));
 
   /* ln of (1 - q) N(0, 1) + q N(place/k, 1) over N(0, 1), at u. */
@@ -59,7 +81,7 @@
 
   /* k Gaussian releases of all records: ln M = k mu^2 z (z + 1) / 2. */
   class Full {
-    constructor(mu, steps) { this.half = steps * mu * mu / 2; this.largest = Infinity; }
+    constructor(mu, steps) { Object.assign(this, { half: steps * mu * mu / 2, largest: Infinity, moved: mu * Math.sqrt(steps) }); }
     logs(centers) { return centers.map((c) => this.half * c * (c + 1)); }
     moments(c) { return [this.half * c * (c + 1), this.half * (2 * c + 1), 2 * this.half]; }
     line(c, step, count) {
@@ -72,10 +94,13 @@
   /* k releases of Poisson samples, in one direction. */
   class Sampled {
     constructor(sigma, q, steps, direction, smallest) {
-      Object.assign(this, { sigma, q, steps, direction });
+      Object.assign(this, { sigma, q, steps, direction, moved: steps * q * (direction === "replace" ? 2 : 1) / sigma });
       this.largest = direction === "add" ? -steps * Math.log1p(-q) : Infinity;  /* no loss is larger */
       this.reach = tailPoint(LEFT_OUT * smallest / steps / 2);
     }
+
+    /* Slope of the exponent far to the right. */
+    push(c) { return { remove: 1 + c, add: -c, replace: 1 + 2 * c }[this.direction] / this.sigma; }
 
     logW(u) { return logMixture(u, this.q, this.sigma, 1); }
 
@@ -89,7 +114,7 @@
     nodes(low, high, height, fineness) {
       let left = 9.5, right = 9.5;  /* exp(-9.5^2/2) = 3e-20 beside the maximum of the exponent, whose slope bounds it */
       for (const c of [low, high]) {
-        const push = { remove: 1 + c, add: -c, replace: 1 + 2 * c }[this.direction] / this.sigma;
+        const push = this.push(c);
         left = Math.max(left, 9.5 - push);
         right = Math.max(right, 9.5 + push);
       }
@@ -106,7 +131,7 @@
       if (!(first >= 0 && first <= last)) throw new Refusal(FAR);  /* the exponents overflowed */
       let slope = 0;
       for (let i = first; i < last; i++) slope = Math.max(slope, Math.abs(rough[i + 1][0] - rough[i][0]) / 0.25);
-      const spacing = 2 * Math.PI / ((ALIAS[0] + ALIAS[1] / this.sigma) * fineness + ALIAS[2] * height * slope);
+      const spacing = 2 * Math.PI / ((ALIAS[0] + ALIAS[1] / this.sigma + (this.alias ?? 0)) * fineness + ALIAS[2] * height * slope);
       const count = Math.floor((last - first) * 0.25 / spacing) + 2;
       if (!(count < MOST_WORK / 100)) throw new Refusal(SLOW);
       const loss = new Float64Array(count), log = new Float64Array(count);
@@ -119,15 +144,15 @@
     }
 
     static sums({ loss, log, mass }, c) {
-      let shift = -Infinity, total = 0, mean = 0, square = 0;
-      for (let j = 0; j < loss.length; j++) shift = Math.max(shift, log[j] + c * loss[j]);
+      const weight = log.map((x, j) => x + c * loss[j]), shift = weight.reduce((x, y) => Math.max(x, y), -Infinity);
+      let total = 0, mean = 0, square = 0;
       for (let j = 0; j < loss.length; j++) {
-        const weight = Math.exp(log[j] + c * loss[j] - shift);
-        total += weight;
-        mean += weight * loss[j];
+        weight[j] = Math.exp(weight[j] - shift);
+        total += weight[j];
+        mean += weight[j] * loss[j];
       }
       mean /= total;
-      for (let j = 0; j < loss.length; j++) square += Math.exp(log[j] + c * loss[j] - shift) * (loss[j] - mean) ** 2;
+      for (let j = 0; j < loss.length; j++) square += weight[j] * (loss[j] - mean) ** 2;
       return [Math.log(total) + shift - mass, mean, square / total];
     }
 
@@ -138,7 +163,10 @@
     }
 
     /* ln M^k at c with its first two derivatives. */
-    moments(c) { return Sampled.sums(this.nodes(c, c, 0, 1), c).map((x) => this.steps * x); }
+    moments(c) {
+      if (!(this.from <= c && c <= this.to)) Object.assign(this, { from: c / 2, to: 2 * c, kept: this.nodes(c / 2, 2 * c, 0, 1) });
+      return Sampled.sums(this.kept, c).map((x) => this.steps * x);
+    }
 
     /* ln M(c)^k, and ln |M(z)/M(c)|^k with its phase at z = c + i step (0, 1, ...), all on the same nodes, whose ends
        at the outcomes left out matter to M(c). Blocks of the line share their powers. */
@@ -146,13 +174,16 @@
       const { loss, log, mass } = this.nodes(c, c, step * count, fineness), n = loss.length;
       spent += n * count;
       if (n * count > MOST_WORK || spent > MOST_TOTAL) throw new Refusal(SLOW);
-      const columns = Math.ceil(Math.sqrt(count)), weight = new Float64Array(n);
+      const columns = Math.min(count, Math.ceil(4 * Math.sqrt(count))), weight = new Float64Array(n);
       let shift = -Infinity, sum = 0;
       for (let j = 0; j < n; j++) shift = Math.max(shift, log[j] + c * loss[j]);
       for (let j = 0; j < n; j++) sum += weight[j] = Math.exp(log[j] + c * loss[j] - shift);
-      const cosine = new Float64Array(n * columns), sine = new Float64Array(n * columns);
+      const [cosine, sine] = table(n * columns);
       for (let m = 0, at = 0; m < columns; m++) {
-        for (let j = 0; j < n; j++, at++) { cosine[at] = Math.cos(step * m * loss[j]); sine[at] = Math.sin(step * m * loss[j]); }
+        for (let j = 0, one = (m >> 1) * n, two = (m - (m >> 1)) * n; j < n; j++, at++, one++, two++) {
+          if (m < 2) { cosine[at] = Math.cos(step * m * loss[j]); sine[at] = Math.sin(step * m * loss[j]); }
+          else { cosine[at] = cosine[one] * cosine[two] - sine[one] * sine[two]; sine[at] = cosine[one] * sine[two] + sine[one] * cosine[two]; }
+        }
       }
       const size = new Float64Array(count), phase = new Float64Array(count);
       const real = new Float64Array(n), imaginary = new Float64Array(n);
@@ -195,7 +226,7 @@
 
   class Dominating extends Sampled {
     nodes(low, high, height, fineness) {
-      const { sigma: k, q } = this, cell = 0.125, loss = [0], log = [0];
+      const { sigma: k, q } = this, cell = 0.5, loss = [0], log = [0];
       const mixture = (u, place) => logMixture(u, q, k, place);
       let rest = 1;
       WORST[this.direction].forEach(([a, b], back) => {
@@ -213,7 +244,7 @@
         const steep = height + Math.max(Math.abs(low), Math.abs(high));
         for (let i = 0; i <= Math.min(last, rough.length - 3); i++) {
           const rise = Math.max(rough[i + 1][1] - rough[i][1], rough[i + 2][1] - rough[i + 1][1]);
-          const count = Math.ceil(fineness * (cell * (8 + 8 / k) + steep * rise) / 4), width = cell / count;
+          const count = Math.ceil(fineness * (cell * (8 + 8 / k) + steep * rise) / 12), width = cell / count;
           if (!(count + loss.length < MOST_WORK / 100)) throw new Refusal(SLOW);
           for (let j = 0; j < count; j++) {
             for (const [at, weight] of GAUSS) {
@@ -229,12 +260,6 @@
       log[0] = Math.log(Math.max(rest, 1e-300));
       return { loss: Float64Array.from(loss), log: Float64Array.from(log), mass: 0 };
     }
-
-    line(c, step, count, fineness) {
-      const { loss, log } = this.nodes(c, c, 0, 1);
-      if (this.steps * (log[0] - Sampled.sums({ loss, log, mass: 0 }, c)[0]) > Math.log(1e-12)) throw new Refusal(SLOW);
-      return super.line(c, step, count, fineness);
-    }
   }
 
   /* The pair (2, 1), which data attain: others opposite to a record that is zeroed out in Q. */
@@ -243,6 +268,91 @@
     at(u) {
       const w = this.logW(u);
       return [w - logMixture(u, this.q, 2 * this.sigma, 1), w - u * u / 2];
+    }
+  }
+
+  /* --- epochs in which a record has one batch --------------------------------------------------- */
+
+  /* The largest release of each epoch of T batches; its law does not depend on the record's place. The record's batch
+     lies at a or at b (accounting/shuffled.py) if it is `present`, all others at 0. With u = x/sigma its density is
+     phi(u) Phi(u)^(T-2) times g_a(u). */
+  class Largest extends Sampled {
+    constructor(noise, batches, present, places, epochs, smallest) {
+      super(noise / Math.max(...places), 1, epochs, "remove", smallest);
+      Object.assign(this, { batches, present, places: places.map((place) => place / noise) });
+      this.alias = 12 * Math.sqrt(2 * Math.log(batches));
+      this.reach += this.places[0];
+    }
+
+    push(c) { return this.places[0] + c * (this.places[0] - this.places[1]); }
+
+    at(u) {
+      const { batches, present } = this, below = normal(u), [p, q] = this.places.map((a) => Math.log(
+        present * (Math.exp(u * a - a * a / 2) * below + (batches - 1) * normal(u - a)) + (1 - present) * batches * below));
+      return [p - q, -u * u / 2 + (batches - 2) * Math.log(below) + p];
+    }
+  }
+
+  /* Balls and bins, E epochs of T batches: ln M at whole orders, T times the mean likelihood ratio being a sum of T
+     independent terms of moments exp(k (k - 1)/(2 sigma^2)); for "add" by 1/S^z = int t^(z-1) exp(-tS) dt / Gamma(z). */
+  class Bins {
+    constructor(noise, batches, epochs, direction) {
+      const moved = epochs * (direction === "replace" ? 2 : 1) / noise;
+      Object.assign(this, { noise, batches, epochs, moved, largest: Infinity, orders: [] });
+      if (direction === "replace") this.both = ["remove", "add"].map((way) => new Bins(noise, batches, epochs, way));
+      this.way = direction;
+      for (let z = 1; z < (this.both ? MOST_ORDER / 2 : MOST_ORDER); z += Math.ceil(z / 24)) this.orders.push(z);
+    }
+
+    moments() { throw new Refusal("the epochs of balls and bins are bounded by their Rényi divergences"); }
+
+    /* If the record is replaced: Cauchy and Schwarz, by way of the law where it is zeroed out. */
+    logs(centers) {
+      const { both, epochs } = this;
+      if (!both) this.all ??= this.way === "remove" ? this.powers() : this.inverse();
+      return centers.map((z) => (both ? (both[0].logs([2 * z + 1])[0] + both[1].logs([2 * z])[0]) / 2 : epochs * this.all(z)));
+    }
+
+    /* E S^(z+1): (z+1)! times the coefficient of x^(z+1) in f(x)^T, f the series of E exp(xL), by f r' = T f' r if all terms
+       are positive, else by squaring. */
+    powers() {
+      const { batches } = this, size = MOST_ORDER + 2, factorial = new Float64Array(size);
+      const sum = (n, term) => {
+        let most = -Infinity, total = 0;
+        for (let k = 0; k <= n; k++) most = Math.max(most, term(k));
+        for (let k = 0; k <= n; k++) total += Math.exp(term(k) - most);
+        return most + Math.log(total);
+      };
+      for (let k = 1; k < size; k++) factorial[k] = factorial[k - 1] + Math.log(k);
+      const first = factorial.map((x, k) => k * (k - 1) / (2 * this.noise ** 2) - x);
+      let total = new Float64Array(size).fill(-Infinity, 1), power = first;
+      if (batches > size) {
+        for (let n = 1; n < size; n++) total[n] = sum(n - 1, (k) => Math.log((k + 1) * (batches + 1) / n - 1) + first[k + 1] + total[n - 1 - k]);
+      } else {
+        for (let left = batches; left; left >>= 1) {
+          if (left % 2) total = total.map((_, n) => sum(n, (k) => total[k] + power[n - k]));
+          if (left > 1) power = power.map((_, n) => sum(n, (k) => power[k] + power[n - k]));
+        }
+      }
+      return (z) => total[z + 1] + factorial[z + 1] - (z + 1) * Math.log(batches);
+    }
+
+    inverse() {
+      const { noise, batches } = this, h = Math.min(0.2, noise / 4), places = [], logs = [], nodes = [];
+      for (let u = -9; u <= 9; u += h) nodes.push([h * Math.exp(-u * u / 2) / Math.sqrt(2 * Math.PI), Math.exp(u / noise - 1 / (2 * noise * noise))]);
+      for (let v = -Math.log(batches) - 28; v < 40 + 10 / noise; v += 0.06) {
+        const t = Math.exp(v), mean = (f) => nodes.reduce((sum, [weight, ratio]) => sum + weight * f(-t * ratio), 0);
+        const gone = -mean(Math.expm1);  /* 1 - E exp(-tL) */
+        places.push(v);
+        logs.push(batches * (gone < 0.5 ? Math.log1p(-gone) : Math.log(mean(Math.exp))));
+        if (logs.at(-1) < -1000) break;
+      }
+      return (z) => {
+        const exponents = places.map((v, i) => z * v + logs[i]), most = exponents.reduce((x, y) => Math.max(x, y), -Infinity);
+        let gamma = 0;
+        for (let k = 2; k < z; k++) gamma += Math.log(k);
+        return most + Math.log(0.06 * exponents.reduce((sum, x) => sum + Math.exp(x - most), 0)) - gamma + z * Math.log(batches);
+      };
     }
   }
 
@@ -279,34 +389,47 @@
     return [c * (slope - epsilon) - 1 - share, 1 + share ** 2 + c * c * curvature];
   });
 
+  /* ln delta is at most ln M(c)^k - c epsilon + c ln c - (c + 1) ln(c + 1), for all c > 0. */
+  function chernoff(law, epsilon) {
+    const { c, log } = saddleAtEpsilon(law, epsilon);
+    return log - c * epsilon - c * Math.log1p(1 / c) - Math.log1p(c);
+  }
+
   /* Where the saddle-point approximation of the profile is delta. */
   const saddleAtDelta = (law, logDelta) => solve(law, (s) => [logDelta - s.logDelta, (s.c / s.width) ** 2]);
 
   class Line {
-    constructor(law, saddle, epsilon, fineness) {
+    constructor(law, saddle, epsilon, fineness, from = 0) {
       const { c, log, width } = saddle;
       Object.assign(this, { c, rounding: 1e-15 * (1 + Math.abs(log) + Math.abs(c * epsilon)) });
       this.period = fineness * Line.period(law, saddle, epsilon);
       const step = this.step = 2 * Math.PI / this.period;
-      for (let reach = 8 * fineness * width; ; reach *= 1.6) {
+      for (let reach = Math.max(8 * fineness * width, from); ; reach *= GROWTH) {
+        reached.set(law.constructor.name + law.direction, this.reach = reach);
         const count = Math.ceil(reach / step) + 2;
         if (!(count <= MOST_NODES)) throw new Refusal(SLOW);
         const [height, size, phase] = law.line(c, step, count, fineness);
         this.log = height;
-        this.real = new Float64Array(count);
-        this.imaginary = new Float64Array(count);
+        const real = new Float64Array(count), imaginary = new Float64Array(count);
         let largest = 0, last = 0;
         for (let k = 0; k < count; k++) {
           const t = step * k, x = c * c + c - t * t, y = t * (2 * c + 1);  /* z (z + 1) */
           const factor = Math.exp(size[k]) * step / Math.PI / (k ? 1 : 2) / (x * x + y * y);
           const cosine = Math.cos(phase[k]), sine = Math.sin(phase[k]);
-          this.real[k] = factor * (cosine * x + sine * y);
-          this.imaginary[k] = factor * (sine * x - cosine * y);
-          const term = Math.hypot(this.real[k], this.imaginary[k]);
+          real[k] = factor * (cosine * x + sine * y);
+          imaginary[k] = factor * (sine * x - cosine * y);
+          const term = Math.hypot(real[k], imaginary[k]);
           largest = Math.max(largest, term);
           if (k >= count - 1 - (count >> 3)) last = Math.max(last, term);
         }
+        Object.assign(this, { real, imaginary });
         if (last * count < TAIL * largest) return;
+        const [short, long] = [reach / GROWTH, reach].map((end) => {
+          const taper = (part) => part.map((value, k) => value * normal(15 * (0.5 - step * k / end)));
+          Object.assign(this, { real: taper(real), imaginary: taper(imaginary) });
+          return this.total(epsilon)[0];
+        });
+        if (Math.abs(short - long) < 1e-10 * Math.abs(long)) return;
       }
     }
 
@@ -323,8 +446,8 @@
       return Math.max(epsilon - lower, upper - epsilon, -(height + 7) / c, 1 / width);
     }
 
-    /* ln delta, its derivative in epsilon, the cancellation in the sum. */
-    logDelta(epsilon) {
+    /* delta over M(c)^k exp(-c epsilon), what is to be added to its derivative, the size of its terms. */
+    total(epsilon) {
       const { c, step, period } = this, height = this.log - c * epsilon;
       const left = c * period, right = left + period;
       const first = Math.exp(-left - height) / -Math.expm1(-left);
@@ -337,8 +460,14 @@
         slope += x * c - y * t;
         sizes += Math.hypot(x, y);
       }
+      return [total, slope, sizes];
+    }
+
+    /* ln delta, its derivative in epsilon, the cancellation in the sum. */
+    logDelta(epsilon) {
+      const [total, slope, sizes] = this.total(epsilon);
       if (!(total > 0)) throw new Refusal("delta is lost in rounding");
-      return [height + Math.log(total), -slope / total, sizes / total];
+      return [this.log - this.c * epsilon + Math.log(total), -slope / total, sizes / total];
     }
 
     /* Newton's method. */
@@ -354,11 +483,12 @@
     }
   }
 
-  /* Refine until two values agree; `line` is the first, where there is one. */
-  function refined(law, saddle, epsilon, read, tolerance, line) {
-    let previous = Infinity;
+  /* Refine until two values agree, starting from the first line; if `rough`, its value. */
+  function refined(law, saddle, epsilon, read, tolerance, line, rough) {
+    let previous = read(line);
+    if (rough) return previous;
     for (const fineness of FINENESS) {
-      if (fineness > 1 || !line) line = new Line(law, saddle, epsilon, fineness);
+      line = new Line(law, saddle, epsilon, fineness, line.reach);
       const value = read(line);
       if (Math.abs(value - previous) + line.logDelta(epsilon)[2] * line.rounding <= tolerance) return value;
       previous = value;
@@ -366,24 +496,27 @@
     throw new Refusal("the required accuracy is not reached");
   }
 
-  function epsilonOf(law, delta) {
+  /* A release that moves by mu has a total variation of erf(mu/sqrt 8) <= mu/sqrt(2 pi); `moved` is the sum. */
+  function epsilonOf(law, delta, rough) {
+    if (law.moved <= delta * Math.sqrt(2 * Math.PI)) return 0;
     const target = Math.log(delta);
     let saddle = saddleAtDelta(law, target), guess = saddle.epsilon, line;
     for (let i = 0; i < 5; i++) {
-      line = new Line(law, saddle, guess, 1);
+      line = new Line(law, saddle, guess, 1, reached.get(law.constructor.name + law.direction));
       guess = line.epsilon(target, guess);
       if (line.logDelta(guess)[2] < 30) break;
-      saddle = saddleAtEpsilon(law, guess);
-      line = null;
+      const nearer = saddleAtEpsilon(law, guess);
+      if (Math.abs(nearer.c / saddle.c - 1) < 0.003) break;
+      saddle = nearer;
     }
-    return refined(law, saddle, guess, (at) => at.epsilon(target, guess), AGREE * Math.max(Math.abs(guess), 1 / saddle.c), line);
+    return refined(law, saddle, guess, (at) => at.epsilon(target, guess), AGREE * Math.max(Math.abs(guess), 1 / saddle.c), line, rough);
   }
 
   function logDeltaOf(law, epsilon) {
     if (epsilon >= law.largest) return -Infinity;
     const saddle = saddleAtEpsilon(law, epsilon);
     if (saddle.log - saddle.c * epsilon < -700) return -Infinity;  /* delta <= M(c) exp(-c epsilon), below the floats */
-    return Math.min(0, refined(law, saddle, epsilon, (line) => line.logDelta(epsilon)[0], AGREE));
+    return Math.min(0, refined(law, saddle, epsilon, (line) => line.logDelta(epsilon)[0], AGREE, new Line(law, saddle, epsilon, 1)));
   }
 
   /* --- what it offers -------------------------------------------------------------------------- */
@@ -395,6 +528,7 @@
     steps: [(x) => Number.isInteger(x) && x >= 1 && x <= 1e7, "must be a whole number from 1 to 10 million"],
     delta: [(x) => x >= 1e-30 && x < 1, "must be at least 1e-30 and below 1"],
     epsilon: [(x) => x >= 0 && x <= 1000, "must lie between 0 and 1000"],
+    sampling: [(x) => Object.hasOwn(SAMPLINGS, x), "must be poisson, fixed, shuffled or bins"],
     relation: [(x) => Object.hasOwn(DIRECTIONS, x), `must be one of ${Object.keys(DIRECTIONS).join(", ")}`],
   };
 
@@ -407,119 +541,160 @@
 
   const pull = (relation) => (relation === "replace" ? 2 : 1);
 
-  function laws({ noise, q, steps, relation }, smallest) {
-    if (q === 1) return [new Full(pull(relation) / noise, steps)];
-    return DIRECTIONS[relation].map((direction) => new Sampled(noise, q, steps, direction, smallest));
+  /* What bounds a run from above and from below: lists of laws. The largest of a list counts, and the least of the
+     lists. `exact` where both are one list. With whole batches all samplings are one. */
+  const SAMPLINGS = {
+    poisson({ noise, q, steps, relation }, smallest) {
+      const laws = q === 1 ? [new Full(pull(relation) / noise, steps)]
+        : DIRECTIONS[relation].map((direction) => new Sampled(noise, q, steps, direction, smallest));
+      return { exact: true, above: [laws], below: [laws] };
+    },
+    fixed({ noise, q, steps, relation }, smallest) {
+      const below = [new Sampled(noise / pull(relation), q, steps, "remove", smallest), new Sampled(noise / pull(relation), q, steps, "add", smallest)];
+      if (relation !== "replace") below.unshift(new Opposite(noise, q, steps, smallest));
+      const above = DIRECTIONS[relation].map((direction) => new Dominating(noise, q, steps, direction, smallest));
+      return { above: [[new Full(pull(relation) / noise, steps)], above], below: [below] };
+    },
+    shuffled({ noise, q, steps, relation }, smallest) {
+      const { inside, present } = epochOf(q), places = [2, relation === "replace" ? 0 : 1];
+      const drops = { batches: inside, present }, keeps = { batches: inside + 1, present: 1 };
+      return { above: [[new Full(pull(relation) / noise, Math.ceil(steps / inside))]],
+        below: (present < 1 ? [drops, keeps] : [drops]).map((epoch) => attacks(noise, epoch, places, steps, smallest)) };
+    },
+    bins({ noise, q, steps, relation }, smallest) {
+      const { inside } = epochOf(q), epochs = Math.ceil(steps / inside), plain = [new Full(pull(relation) / noise, epochs)];
+      const above = [plain, DIRECTIONS[relation].map((direction) => new Bins(noise, inside, epochs, direction))];
+      return { above, below: [attacks(noise, { batches: inside, present: 1 }, [1, relation === "replace" ? -1 : 0], steps, smallest)] };
+    },
+  };
+
+  /* Whole batches in an epoch, and the chance of a record to be in one of them. */
+  function epochOf(q) {
+    const inside = Math.floor(1 / q + 1e-9), present = inside * q;
+    return { inside, present: present > 1 - 1e-9 ? 1 : present };
   }
 
-  /* The smallest epsilon >= 0 at delta. A step's total variation is at most q erf(mu/sqrt 8) <= q mu/sqrt(2 pi). */
-  function epsilon({ noise, q, steps, relation, delta }) {
-    const run = checked({ noise, q, steps, relation, delta });
-    if (steps * q * pull(relation) / noise <= delta * Math.sqrt(2 * Math.PI)) return 0;
-    return Math.max(0, ...laws(run, delta).map((law) => epsilonOf(law, delta)));
+  /* What the largest release of each whole epoch, and the sum of its releases, give away. */
+  function attacks(noise, { batches, present }, [a, b], steps, smallest) {
+    const epochs = Math.floor(steps / batches), spread = noise * Math.sqrt(batches);
+    if (!epochs) return [];
+    const total = present === 1 ? new Full((a - b) / spread, epochs)
+      : b ? new Opposite(spread, present, epochs, smallest) : new Sampled(spread / a, present, epochs, "remove", smallest);
+    return [new Largest(noise, batches, present, [a, b], epochs, smallest), total];
+  }
+
+  /* The lists for a run; each question has its own allowance of work. */
+  function lists({ noise, q, steps, relation, sampling = "poisson", ...rest }, smallest) {
+    const run = checked({ noise, q, steps, relation, sampling, ...rest });
+    spent = 0;
+    return SAMPLINGS[q === 1 ? "poisson" : sampling](run, smallest);
+  }
+
+  /* Instead of what is refused. */
+  function or(instead, attempt) {
+    try { return attempt(); } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return instead(error);
+    }
+  }
+
+  const least = (all, value) => all.reduce((found, laws, i) => Math.min(found, value(laws, i)), Infinity);
+
+  /* A law that Chernoff's bound keeps below what is found need not be inverted. */
+  function largestEpsilon(laws, delta, rough) {
+    let found = 0;
+    for (const law of laws) {
+      if (found && (law.largest <= found || chernoff(law, found) <= Math.log(delta))) continue;
+      found = Math.max(found, epsilonOf(law, delta, rough));
+    }
+    return found;
+  }
+
+  /* For every order z + 1 > 1: delta <= M(z)^k exp(-z epsilon) (z/(z + 1))^z/(z + 1). A share of delta pays for outcomes
+     that are left out. */
+  const ORDERS = Array.from({ length: 131 }, (_, i) => Math.exp(-4 + i / 10)), PAID = 1e-4;
+  const renyi = (laws, value) => Math.max(...laws.map((law) => (law.orders ?? ORDERS).reduce((best, z) => {
+    const found = value(z, law.logs([z])[0] + z * Math.log(z / (z + 1)) - Math.log(z + 1));
+    return found < best ? found : best;
+  }, Infinity)));
+
+  /* Epsilon from above, and what was refused on the way. */
+  function epsilonAbove(run, rough) {
+    const { delta } = run;
+    let why = "";
+    const value = least(lists(run, delta).above, (laws, i) => or(({ message }) => {
+      const whole = laws[0].orders;
+      if (!whole) why = message;
+      return Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z));
+    }, () => largestEpsilon(laws, delta, rough)));
+    return [value, why];
+  }
+
+  const epsilonBelow = (run, rough) => (1 - 1e-7) * least(lists(run, run.delta).below, (laws) =>
+    Math.max(0, ...laws.map((law) => or(() => 0, () => epsilonOf(law, run.delta, rough)))));
+
+  /* The smallest epsilon >= 0 at delta lies between `low` and `high`, equal where it is `exact`; `why` is what was refused. */
+  function epsilon(run) {
+    const [high, why] = epsilonAbove(run), exact = !why && lists(run, run.delta).exact === true;
+    return { low: exact ? high : Math.min(high, epsilonBelow(run)), high, exact, why };
   }
 
   /* delta at epsilon; 0 stands for less than 1e-290. Outcomes may be left out relative to what is found only, so small
      values take further rounds. */
-  function delta({ noise, q, steps, relation, epsilon: at }) {
-    const run = checked({ noise, q, steps, relation, epsilon: at });
-    let problem = null;
-    for (const smallest of [1e-12, 1e-40, 1e-290]) {
-      try {
-        problem = null;
-        const value = Math.exp(Math.max(...laws(run, smallest).map((law) => logDeltaOf(law, at))));
+  function delta(run) {
+    const at = run.epsilon, exact = lists(run, 1e-12).exact === true;
+    let why = "";
+    const end = (side, refused) => {
+      for (const smallest of [1e-12, 1e-40, 1e-290]) {
+        const value = Math.exp(least(lists(run, smallest)[side], (laws) => refused(laws, (law) => logDeltaOf(law, at))));
         if (value >= smallest) return value;
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        problem = error;
       }
+      return 0;
+    };
+    const high = end("above", (laws, invert) => or(({ message }) => {
+      why = message;
+      return Math.min(0, PAID + renyi(laws, (z, log) => log - z * at));
+    }, () => Math.max(...laws.map(invert))));
+    if (exact && !why) return { low: high, high, exact: true, why };
+    return { low: end("below", (laws, invert) => Math.max(-Infinity, ...laws.map((law) => or(() => -Infinity, () => invert(law))))), high, exact: false, why };
+  }
+
+  /* A root of a decreasing function of the logarithm of the noise, by secants from v. */
+  function root(excess, [v, slope], tolerance) {
+    let low = Math.log(LEAST), high = Math.log(MOST), before;
+    for (let i = 0; i < 60 && high - low > 1e-9; i++) {
+      const found = Math.max(-30, excess(v));
+      if (found > 0) low = v; else high = v;
+      if (Math.abs(found) < tolerance) break;
+      if (before && found > -30 && before[1] > -30) slope = Math.min(-0.1, (found - before[1]) / (v - before[0]));
+      before = [v, found];
+      v -= found > -30 ? Math.max(-1.5, Math.min(1.5, found / slope)) : 0.5;
+      if (!(low < v && v < high)) v = (low + high) / 2;
     }
-    if (problem) throw problem;
-    return 0;
+    return [v, slope];
   }
 
-  /* The noise multiplier at which epsilon is met, above the exact one by a relative 4e-7 at most: the root is enclosed
-     to 1e-7, its upper end taken, and 1e-7 of the accuracy of epsilon added. */
-  function noise({ epsilon: target, q, steps, relation, delta: at }, spends = epsilon) {
-    checked({ epsilon: target, q, steps, relation, delta: at });
-    if (target < 1e-6) throw new RangeError("epsilon must be at least 1e-6");
-    const excess = (log) => Math.max(-30, Math.log(spends({ noise: Math.exp(log), q, steps, relation, delta: at }) / target));
-    const least = Math.log(LEAST), most = Math.log(MOST), clip = (v) => Math.max(least, Math.min(most, v));
-    const L = Math.log(1 / at), mu = pull(relation) ** -1 * (Math.sqrt(2 * (L + target)) - Math.sqrt(2 * L));
-    let a = clip(-Math.log(Math.log1p((mu / q) ** 2 / steps)) / 2), fa = excess(a);  /* the central limit */
-    let step = Math.max(0.02, Math.min(0.5, 1.2 * Math.abs(fa))), b = a, fb = fa;
-    while (fb > 0 === fa > 0) {
-      [a, fa] = [b, fb];
-      if (fa > 0 && a === most) throw new Refusal(`more noise than ${MOST} times the clip norm is needed`);
-      if (fa <= 0 && a === least) throw new Refusal(`less noise than ${LEAST} times the clip norm is enough, and that is no protection to speak of`);
-      b = clip(a + (fa > 0 ? step : -step));
-      fb = excess(b);
-      step *= 2;
-    }
-    if (fa <= 0) [a, fa, b, fb] = [b, fb, a, fa];  /* f(a) > 0 >= f(b), a < b */
-    let side = 0;
-    while (b - a > 1e-7) {
-      /* Illinois's secant, kept 0.4e-7 inside, so that the bracket closes from both sides */
-      let v = fb === -30 || fa > 3 ? (a + b) / 2 : b - fb * (b - a) / (fb - fa);
-      v = Math.max(a + 4e-8, Math.min(b - 4e-8, v));
-      const f = excess(v);
-      if (f > 0) { a = v; fa = f; if (side > 0) fb /= 2; side = 1; } else { b = v; fb = f; if (side < 0) fa /= 2; side = -1; }
-    }
-    return Math.exp(b + 1e-7);
+  /* The noise multiplier from which on epsilon is at most the target, above the exact one by a relative 1e-6 at most: by
+     saddle points, then by values that are not refined, and last by one that is, on the safe side. */
+  function noise({ epsilon: target, ...run }, side = "above", value = (asked, rough) => epsilonAbove(asked, rough)[0]) {
+    if (!(target >= 1e-6)) throw new RangeError("epsilon must be at least 1e-6");
+    const excess = (of) => (v) => Math.log(of({ ...run, noise: Math.exp(v) }) / target);
+    const near = (asked) => Math.max(0, least(lists(asked, run.delta)[side], (laws) => Math.max(0, ...laws.map((law) =>
+      (law.orders ? value(asked) : or(() => 0, () => saddleAtDelta(law, Math.log(run.delta)).epsilon))))));
+    const L = Math.log(1 / run.delta), mu = (Math.sqrt(2 * (L + target)) - Math.sqrt(2 * L)) / pull(run.relation);
+    const start = -Math.log(Math.log1p((mu / run.q) ** 2 / run.steps)) / 2;  /* the central limit */
+    let from = root(excess(near), [Math.max(Math.log(LEAST), Math.min(Math.log(MOST), start)), -1.2], 1e-3);
+    const [v] = root(excess((asked) => value(asked, true)), from, 1e-8);
+    if (v > Math.log(MOST) - 1e-6) throw new Refusal(`more noise than ${MOST} times the clip norm is needed`);
+    if (v < Math.log(LEAST) + 1e-6) throw new Refusal(`less noise than ${LEAST} times the clip norm is enough, and that is no protection to speak of`);
+    for (let margin = 2e-7; ; margin *= 2) if (excess(value)(v + margin) <= 0) return Math.exp(v + margin);
   }
 
-  /* A guaranteed epsilon where the exact one is refused: for every order a = z + 1 > 1
-     eps <= (ln M(z) + z ln(z/(z + 1)) - ln((z + 1) delta)) / z (Renyi divergences, tight conversion). */
-  function bound({ noise, q, steps, relation, delta }, all = laws, [from, to, by] = [-4, 9, 0.1]) {
-    const run = checked({ noise, q, steps, relation, delta });
-    return Math.max(0, ...all(run, delta).map((law) => {
-      let best = Infinity;
-      for (let v = from; v <= to; v += by) {
-        const z = Math.exp(v);
-        const value = (law.logs([z])[0] + z * Math.log(z / (z + 1)) - Math.log((z + 1) * delta * (1 - LEFT_OUT))) / z;
-        if (value < best) best = value;
-      }
-      return best;
-    }));
-  }
+  /* Less noise than this certainly exceeds epsilon; 0 where nothing is proved. */
+  const noiseBelow = (run) => or(() => 0, () => noise(run, "below", epsilonBelow) * (1 - 1e-4));
 
-  const dominating = ({ noise, q, steps, relation }, smallest) =>
-    DIRECTIONS[relation].map((direction) => new Dominating(noise, q, steps, direction, smallest));
-
-  /* Batches of fixed size, "zero_out" or "replace": what no data exceed. Plain releases of all records are a bound too. */
-  function fixedUpper({ noise, q, steps, relation, delta }) {
-    const run = checked({ noise, q, steps, relation, delta }), plain = epsilon({ ...run, q: 1 });
-    if (steps * q * pull(relation) / noise <= delta * Math.sqrt(2 * Math.PI)) return 0;
-    spent = 0;
-    try {
-      return Math.min(plain, Math.max(0, ...dominating(run, delta).map((law) => epsilonOf(law, delta))));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      /* a ten-thousandth of delta pays for outcomes that are left out */
-      const rest = (run, delta) => dominating(run, 1e6 * delta);
-      return Math.min(plain, bound({ ...run, delta: delta * (1 - 1e-4) }, rest, [-3, 5, 0.1]));
-    }
-  }
-
-  /* What explicit data spend: those of a Poisson sample, at half the noise if a record is replaced, or the pair (2, 1).
-     0 where neither is found. */
-  function fixedLower({ noise, q, steps, relation, delta }) {
-    const attempts = [() => epsilon({ noise: noise / pull(relation), q, steps, relation: "add_remove", delta })];
-    if (relation !== "replace") attempts.push(() => epsilonOf(new Opposite(noise, q, steps, delta), delta));
-    return Math.max(0, ...attempts.map((attempt) => {
-      spent = 0;
-      try { return attempt() * (1 - 1e-7); } catch (error) {
-        if (error instanceof Refusal || error instanceof RangeError) return 0;
-        throw error;
-      }
-    }));
-  }
-
-  const fixedNoise = (run) => noise(run, fixedUpper), boundNoise = (run) => noise(run, bound);
-
-  /* Each answer has its own allowance of work. */
-  const afresh = (answer) => (run) => { spent = 0; return answer(run); };
-  const offers = { epsilon, delta, noise, bound, boundNoise, fixedUpper, fixedLower, fixedNoise };
-
-  globalThis.accountant = { ...Object.fromEntries(Object.entries(offers).map(([name, answer]) => [name, afresh(answer)])), Refusal };
+  /* Each answer begins afresh. */
+  const offers = Object.fromEntries(Object.entries({ epsilon, delta, noise, noiseBelow }).map(([name, answer]) =>
+    [name, (run) => { reached.clear(); return answer(run); }]));
+  globalThis.accountant = { ...offers, Refusal };
 })();

@@ -1,10 +1,10 @@
-/* The form of the accountant: reads the fields, names what is wrong beside them, shows the number, two plots, a sentence
-   for a model card and the Python and the command that give the same. The numbers are those of accountant.js. */
+/* The form of the accountant: reads the fields, names what is wrong beside them, shows the number or its two ends, two plots, a
+   sentence for a model card, the Python and the command that give the same, and what they rest on. The numbers are those of accountant.js. */
 (() => {
   "use strict";
   const RELATIONS = { add_remove: "one record added or removed", zero_out: "one record zeroed out", replace: "one record replaced" };
   const DEVIATION = "Noise of standard deviation σ times the clip norm on the sum over each batch";
-  const PATIENCE = 1500;  /* milliseconds for the points of the plots, after the answer */
+  const PATIENCE = 4000;  /* milliseconds for the points of a plot, after the answer */
 
   /* 0.01, 1e-6: as Python and people write it. */
   const written = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential() : String(x));
@@ -55,118 +55,104 @@
     if (!errors.duration && (unit === "steps" || !errors.samples && !errors.batch) && steps > 1e7) errors.duration = `These are ${counted(steps, "step")}; this form goes to 10 million. The library has no limit.`;
     const given = text("given");
     const value = given === "noise"
-      ? take("value", (x) => x >= 0.05 && x <= 1000, `A noise multiplier from 0.05 to 1000.${parse(text("value")) < 0.05 ? " With less, whoever knows the other records sees this one: no ε is worth quoting." : ""}`)
+      ? take("value", (x) => x >= 0.05 && x <= 1000, `A noise multiplier from 0.05 to 1000.${parse(text("value")) < 0.05 ? " With less, whoever knows the other records sees this one." : ""}`)
       : take("value", (x) => x >= 0.001 && x <= 1000, "An ε from 0.001 to 1000.");
     const delta = take("delta", (x) => x >= 1e-30 && x < 1, "A number from 1e-30 to below 1.");
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
-      errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(10 ** Math.floor(Math.log10(0.1 / samples)), 1)}.`;
+      errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(smaller(samples), 1)}.`;
     }
     return { errors, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
   }
 
   /* --- what is said ---------------------------------------------------------------------------- */
 
-  function python(run, sampling = "poisson") {
-    const call = run.given === "noise" ? "spent_epsilon(noise_multiplier" : "required_noise(epsilon";
-    return `from dpdynamics import desk; desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${sampling === "shuffled" ? run.onceSteps : run.steps}, `
-      + `delta=${written(run.delta)}, sampling="${sampling}", relation="${run.relation}")`;
+  /* How the batches of each kind are drawn, in a model card and in the answer; what the two ends of epsilon rest on. */
+  const WAYS = {
+    whole: { drawn: "every record in every step, batches of", words: "whole batches", from: "exact accountant (dpdynamics)" },
+    poisson: { drawn: "Poisson samples of expected size", words: "Poisson samples", from: "exact accountant (dpdynamics)", not: "is not exact" },
+    fixed: { drawn: "fresh samples without replacement, batches of", words: "samples of fixed size", from: "dominating pair of a step, composed (an upper bound, dpdynamics)",
+      above: "No data exceed it", below: "explicit data spend" },
+    shuffled: { drawn: "shuffled epochs, batches of", words: "shuffled epochs", from: "plain Gaussian releases, no amplification (an upper bound)", once: true,
+      above: "Guaranteed without amplification: a record takes part once in each epoch", below: "an attack on the largest release, or on the sum, of each epoch proves" },
+    bins: { drawn: "every record in one random batch of each epoch, batches of about", words: "epochs of balls and bins", from: "Rényi divergences of the epochs, composed (an upper bound, dpdynamics)", once: true,
+      above: "Guaranteed by the Rényi divergences of an epoch, composed", below: "an attack on the largest release, or on the sum, of each epoch proves" },
+  };
+
+  /* The run as the accountant takes it. Without coins the number of records is public. */
+  function asked(run, sampling) {
+    const plain = sampling === "poisson" || sampling === "whole", relation = plain || run.relation === "replace" ? run.relation : "zero_out";
+    return { q: run.q, steps: WAYS[sampling].once ? run.onceSteps : run.steps, relation, delta: run.delta, sampling: sampling === "whole" ? "poisson" : sampling };
   }
 
-  function command(run) {
+  function python(run, { steps, relation, sampling }) {
+    const call = run.given === "noise" ? "spent_epsilon(noise_multiplier" : "required_noise(epsilon";
+    return `from dpdynamics import desk; desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${steps}, `
+      + `delta=${written(run.delta)}, sampling="${sampling}", relation="${relation}")`;
+  }
+
+  function command(run, { relation, sampling }) {
     const [verb, option] = run.given === "noise" ? ["epsilon", "--noise"] : ["noise", "--epsilon"];
     return `dpdynamics ${verb} ${option} ${run.value} --samples ${run.samples} --batch ${run.batch} --${run.unit} ${run.length} `
-      + `--delta ${written(run.delta)}${run.relation === "add_remove" ? "" : ` --relation ${run.relation}`}${run.sampling === "fixed" || run.sampling === "shuffled" ? ` --sampling ${run.sampling}` : ""}`;
+      + `--delta ${written(run.delta)}${relation === "add_remove" ? "" : ` --relation ${relation}`}${sampling === "poisson" ? "" : ` --sampling ${sampling}`}`;
   }
 
-  function card(run, noise, epsilon, batches, accountant, length = counted(run.steps, "step")) {
+  const epochsOf = (run) => Math.ceil(run.onceSteps / run.inEpoch);
+
+  function card(run, way, relation, noise, epsilon, from) {
+    const length = way.once ? `${counted(epochsOf(run), "epoch")}, each record in one batch of each` : counted(run.steps, "step");
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
-      + `${batches} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[run.relation]}; one training run, all noisy sums released; ${accountant}.`;
+      + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
 
-  /* Answer for Poisson samples: {head, lines, card, noise, epsilon}. */
-  function poisson(run) {
-    const { accountant } = globalThis, { q, steps, relation, delta } = run, fixed = { q, steps, relation, delta };
-    const kept = `${counted(steps, "step")}, q = B/n = ${number(q)}`, full = run.batch === run.samples;
-    const drawn = full ? "every record in every step, batches of" : "Poisson samples of expected size", scheme = full ? "whole batches" : "Poisson samples";
-    try {
-      if (run.given === "noise") {
-        const epsilon = accountant.epsilon({ ...fixed, noise: run.value }), quoted = up(epsilon, 3);
-        const at = epsilon > 0 && Number(quoted) <= 1000 ? `At ε = ${quoted}, δ is ${number(accountant.delta({ ...fixed, noise: run.value, epsilon: Number(quoted) }), 3)}.` : "";
-        return { head: `ε = ${number(epsilon)}. Quote: ε ≤ ${quoted}.`, lines: [`Exact for ${scheme}: ${kept}. ${at}`],
-          card: card(run, run.value, quoted, drawn, "exact accountant (dpdynamics)"), noise: run.value, epsilon };
-      }
-      const noise = accountant.noise({ ...fixed, epsilon: run.value }), quoted = up(noise, 4);
-      return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`,
-        lines: [`${DEVIATION}; exact for ${scheme}, rounded up: ${kept}.`],
-        card: card(run, quoted, run.value, drawn, "exact accountant (dpdynamics)"), noise, epsilon: run.value };
-    } catch (error) {
-      if (!(error instanceof accountant.Refusal)) throw error;
-      const why = `${sentence(error.message)} The value is guaranteed, by Rényi divergences of all orders, and is not exact. The library (line below) also convolves.`;
-      const noise = run.given === "noise" ? run.value : up(accountant.boundNoise({ ...fixed, epsilon: run.value }), 4);
-      const bound = run.given === "noise" ? up(accountant.bound({ ...fixed, noise }), 3) : run.value;
-      return { head: run.given === "noise" ? `No exact ε. Quote: ε ≤ ${bound}.` : `No exact noise multiplier. Take σ = ${noise}.`, lines: [why],
-        card: card(run, noise, bound, drawn, "Rényi accountant, an upper bound (dpdynamics)") };
-    }
+  /* What may be quoted whatever else is refused: plain releases of all steps, of rho = k mu^2/2 and so of
+     epsilon <= rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke, 2016). Undefined where a number is missing. */
+  function always({ given, value, steps, delta, relation, samples }) {
+    const log = Math.log(1 / (delta * samples >= 1 ? (delta = smaller(samples)) : delta)), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
+    const noiseFor = (epsilon) => root / (Math.sqrt(2 * (log + epsilon)) - Math.sqrt(2 * log));
+    const mu = root / value, epsilon = mu * mu / 2 + mu * Math.sqrt(2 * log), enough = noiseFor(value);
+    if (!(value > 0 && log > 0 && (given === "noise" ? epsilon : enough) < 1e300)) return undefined;
+    const however = `at δ = ${written(delta)}, however the batches are drawn, as long as none holds a record twice`;
+    return given === "noise" ? `You may quote ε ≤ ${up(epsilon, 3)} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
+      : `You may take σ = ${up(enough, 4)}: enough ${however}.`;
   }
 
-  /* Each record takes part once in an epoch, so the epochs are at most one Gaussian release of mu = sqrt(E)/sigma, of
-     twice that when a record is replaced. */
-  function once(run) {
-    const epochs = Math.ceil(run.onceSteps / run.inEpoch), whole = { q: 1, steps: epochs, relation: run.relation, delta: run.delta };
-    const how = `Guaranteed without amplification: a record takes part ${epochs === 1 ? "in one epoch" : `once in each of ${epochs} epochs`}`;
-    if (run.given === "noise") {
-      const quoted = up(globalThis.accountant.epsilon({ ...whole, noise: run.value }), 3);
-      return { quoted, how, epochs, noise: run.value, epsilon: quoted };
+  /* A delta well below 1/n. */
+  const smaller = (samples) => 10 ** Math.floor(Math.log10(0.1 / samples));
+
+  /* The answer: {head, lines, card, noise, epsilon, asked}. */
+  function answered(run) {
+    const { accountant } = globalThis, noisy = run.given === "noise", what = noisy ? "ε" : "noise multiplier";
+    if (run.sampling === "unknown" && run.batch < run.samples) {
+      const each = ["poisson", "shuffled", "bins", "fixed"].map((sampling) => {
+        try {
+          const value = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
+          return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${up(value, 3)}` : `σ = ${up(value, 4)}`}.`;
+        } catch (error) { return `If ${WAYS[sampling].words}: refused.`; }
+      });
+      return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [each.join(" "),
+        `Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. ${always(run)}`] };
     }
-    const quoted = up(globalThis.accountant.noise({ ...whole, epsilon: run.value }), 4);
-    return { quoted, how, epochs, noise: quoted, epsilon: run.value };
+    const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
+    const near = ask.relation === run.relation ? "" : " The number of records is public here: “added or removed” stands for zeroed out.";
+    if (noisy) {
+      const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? `; ${way.below} ${down(low, 3)}` : "";
+      const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
+      const told = { card: card(run, way, ask.relation, run.value, quoted, exact || !why ? way.from : "Rényi accountant, an upper bound (dpdynamics)"), noise: run.value, epsilon: high, asked: ask };
+      if (exact) return { head: `ε = ${number(high)}. Quote: ε ≤ ${quoted}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
+      if (!way.above) return { head: `No exact ε. Quote: ε ≤ ${quoted}.`, lines: [`${sentence(why)} The value is guaranteed, by Rényi divergences of all orders. The library (line below) also convolves.`], ...told };
+      return { head: `Quote: ε ≤ ${quoted}: guaranteed${proved}. No exact ε is known for ${way.words}.`, lines: [`${way.above}. ${closer(run, ask)}${near}`], ...told };
+    }
+    const noise = accountant.noise({ ...ask, epsilon: run.value }), quoted = up(noise, 4);
+    const told = { card: card(run, way, ask.relation, quoted, run.value, way.from), noise, epsilon: run.value, asked: ask };
+    if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
+    return { head: `Take σ = ${quoted}: guaranteed. No exact noise multiplier is known for ${way.words}.`, lines: [`${way.above}. ${DEVIATION}. ${closer(run, ask)}${near}`], below: way.below, ...told };
   }
 
-  /* Samples of fixed size: bounds from both sides. */
-  function fixed(run) {
-    const { accountant } = globalThis, { q, steps, relation, delta } = run, sizes = { q, steps, relation, delta };
-    if (run.given === "noise") {
-      const at = { ...sizes, noise: run.value }, quoted = up(accountant.fixedUpper(at), 3);
-      return { quoted, low: down(accountant.fixedLower(at), 3), noise: run.value, epsilon: quoted };
-    }
-    const quoted = up(accountant.fixedNoise({ ...sizes, epsilon: run.value }), 4);
-    return { quoted, noise: quoted, epsilon: run.value };
-  }
-
-  /* Of Poisson samples, or undefined where the exact value is refused. */
-  function poissonValue(run) {
-    const ask = globalThis.accountant[run.given === "noise" ? "epsilon" : "noise"], { q, steps, relation, delta } = run;
-    try { return ask({ q, steps, relation, delta, [run.given]: run.value }); } catch (error) {
-      if (!(error instanceof globalThis.accountant.Refusal)) throw error;
-    }
-  }
-
-  function other(run) {
-    const noisy = run.given === "noise", asked = noisy ? "ε" : "noise multiplier";
-    const say = (quoted) => (noisy ? `Quote: ε ≤ ${quoted}` : `Take σ = ${quoted}`);
-    const near = run.relation === "add_remove" ? " The number of records is public here: “added or removed” stands for zeroed out." : "";
-    const relation = run.relation === "replace" ? "replace" : "zero_out", alike = { ...run, relation };
-    const line = (sampling) => ({ python: python(alike, sampling), command: command(alike) });
-    if (run.sampling === "fixed") {
-      const { steps } = run, { quoted, low, noise, epsilon } = fixed(alike), spent = low > 0 ? `; explicit data spend ${low}` : "";
-      const value = poissonValue(alike);
-      return { head: `${say(quoted)}: guaranteed${spent}. No exact ${asked} is known for samples of fixed size.`, ...line("fixed"), lines: [
-        `${noisy ? "No data exceed it" : `At this noise no data spend more. ${DEVIATION}`}. ${value === undefined ? "The value of Poisson samples" : `Poisson samples ${noisy ? "spend" : "need"} ${number(value, 3)}, which`} is not valid here.${steps < 300 ? " For so few steps the library (line below) finds a closer value, guaranteed too." : ""}${near}`],
-        card: card(alike, noise, epsilon, "fresh samples without replacement, batches of", "dominating pair of a step, composed (an upper bound, dpdynamics)") };
-    }
-    if (run.sampling === "unknown") {
-      const known = noisy ? "ε ≤" : "σ =", exact = poissonValue(run), value = exact === undefined ? "refused" : up(exact, noisy ? 3 : 4);
-      return { head: `Refused: without the way of drawing there is no ${asked}.`, lines: [
-        `If Poisson samples: ${known} ${value}. If shuffled epochs or balls and bins: ${known} ${once(run).quoted}. If samples of fixed size: ${known} ${fixed(alike).quoted}.`,
-        "Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. Until you know, quote nothing."] };
-    }
-    const { quoted, how, epochs, noise, epsilon } = once(run), bins = run.sampling === "bins";
-    const rest = bins ? "For one epoch the library knows the exact value, accounting.BallsInBins; for several it does not compose them, and the Poisson value is not valid."
-      : `The true value is not known; at noise near 1 it is proved to be far above that of Poisson samples, which is not valid here.${noisy ? " The command below gives both ends." : ""}`;
-    return { head: `${say(quoted)}: guaranteed. No exact ${asked} ${bins ? "is computed here" : "is known for shuffled epochs"}.`,
-      lines: [`${how}. ${noisy ? "" : `${DEVIATION}. `}${rest}${near}`], ...(bins ? {} : line("shuffled")),
-      card: card(alike, noise, epsilon, bins ? "every record in one random batch of each epoch, batches of about" : "shuffled epochs, batches of", "plain Gaussian releases, no amplification (an upper bound)",
-        `${counted(epochs, "epoch")}, each record in one batch of each`) };
+  /* Where the library is closer than the page, and what is no answer here. */
+  function closer(run, { sampling, relation, steps }) {
+    const words = sampling === "fixed" && steps < 300 ? " For so few steps the library (line below) finds a value that may be closer, guaranteed too."
+      : sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
+    return `The value of Poisson samples is not valid here.${words}`;
   }
 
   /* --- what is drawn --------------------------------------------------------------------------- */
@@ -185,16 +171,17 @@
     return found;
   }
 
-  /* A curve through points with the place of this run; `log` says that y holds powers of ten. */
+  /* A curve through points [x, low, high], or a band where these differ, with the place of this run; `log` says that y
+     holds powers of ten. */
   function plot(points, here, across, upwards, log) {
     const [width, height, left, bottom, top, right] = [320, 210, 46, 36, 22, 12];
-    const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
+    const xs = points.map((p) => p[0]), ys = points.map((p) => p[2]);
     let [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     y0 = log ? Math.floor(y0) : 0;
     y1 = log ? Math.max(Math.ceil(y1), y0 + 1) : y1 * 1.05;
     const X = (x) => left + (x - x0) / (x1 - x0) * (width - left - right), Y = (y) => height - bottom - (y - y0) / (y1 - y0) * (height - bottom - top);
-    const say = (x) => number(x, 3), value = (y) => (log ? number(10 ** y, 2) : say(y));
-    const label = `${upwards} against ${across}, from ${value(ys[0])} at ${say(xs[0])} to ${value(ys.at(-1))} at ${say(xs.at(-1))}; this run: ${value(here[1])} at ${say(here[0])}.`;
+    const band = points.some(([, low, high]) => low < high), say = (x) => number(x, 3), value = (y) => (log ? number(10 ** y, 2) : say(y));
+    const label = `${upwards} against ${across}, from ${value(ys[0])} at ${say(xs[0])} to ${value(ys.at(-1))} at ${say(xs.at(-1))}; this run: ${value(here[1])} at ${say(here[0])}.${band ? " The band reaches down to what is proved to be spent." : ""}`;
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
     for (const x of ticks(x0, x1)) root.append(svg("text", { x: X(x), y: height - bottom + 14, "text-anchor": "middle" }, say(x)));
     const levels = log ? ticks(y0, y1).filter(Number.isInteger) : ticks(y0, y1);
@@ -203,31 +190,44 @@
       root.append(svg("text", { x: left - 5, y: Y(y) + 4, "text-anchor": "end" }, log ? `1e${y}` : say(y)));
     }
     root.append(svg("path", { d: `M${left},${top}V${height - bottom}H${width - right}`, class: "axis" }));
-    root.append(svg("polyline", { points: points.map(([x, y]) => `${X(x).toFixed(1)},${Y(y).toFixed(1)}`).join(" "), class: "curve" }));
+    const path = (end) => points.map((p) => `${X(p[0]).toFixed(1)},${Y(Math.max(p[end], y0)).toFixed(1)}`);
+    if (band) root.append(svg("polygon", { points: [...path(2), ...path(1).reverse()].join(" "), class: "band" }));
+    root.append(svg("polyline", { points: path(2).join(" "), class: "curve" }));
     root.append(svg("circle", { cx: X(here[0]), cy: Y(here[1]), r: 4, class: "here" }));
     root.append(svg("text", { x: width - right, y: height - 5, "text-anchor": "end" }, across), svg("text", { x: 4, y: 12 }, upwards));
     return root;
   }
 
-  /* Point after point, so that the page stays alive; refused points are left out. `current` says whether to go on. */
-  async function curves(run, { noise, epsilon }, current) {
-    const { accountant } = globalThis, { q, steps, relation, delta } = run, start = performance.now(), drawn = [];
+  /* Point after point, so that the page stays alive; what is refused is left out. `current` says whether to go on, `show`
+     takes each plot. */
+  async function curves(run, { noise, epsilon, asked: ask, below }, current, show) {
+    const { accountant } = globalThis;
     const collect = async (places, at) => {
-      const points = [];
+      const points = [], start = performance.now();
       for (const place of places) {
         await new Promise((done) => setTimeout(done));
-        if (!current() || performance.now() - start > PATIENCE) return [];
+        if (!current() || performance.now() - start > PATIENCE) break;
         try { points.push(at(place)); } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
       }
-      return points.filter(([, y]) => Number.isFinite(y));
+      return points.filter(([, , y]) => Number.isFinite(y));
     };
-    const fractions = [...Array(13).keys()].map((k) => k / 8), epochs = steps * q;
-    const profile = await collect(fractions.map((f) => f * epsilon).filter((e) => e <= 1000), (e) => [e, Math.log10(accountant.delta({ noise, q, steps, relation, epsilon: e }))]);
-    if (profile.length > 4) drawn.push(plot(profile, [epsilon, Math.log10(delta)], "ε", "δ", true));
-    const lengths = [...Array(12).keys()].map((k) => Math.max(1, Math.round(steps * (k + 1) / 6)));
-    const growth = await collect([...new Set(lengths)], (k) => [k * q, accountant.epsilon({ noise, q, steps: k, relation, delta })]);
-    if (growth.length > 4) drawn.push(plot(growth, [epochs, epsilon], "epochs", "ε", false));
-    return drawn;
+    const profile = await collect([...Array(13).keys()].map((k) => k / 8 * epsilon).filter((e) => e <= 1000), (e) => {
+      const { low, high } = accountant.delta({ ...ask, noise, epsilon: e });
+      return [e, Math.log10(low), Math.log10(high)];
+    });
+    if (profile.length > 4) show(plot(profile, [epsilon, Math.log10(run.delta)], "ε", "δ", true));
+    const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
+    const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))];
+    const growth = await collect(lengths, (steps) => {
+      const { low, high } = accountant.epsilon({ ...ask, noise, steps });
+      return [steps / inside, low, high];
+    });
+    if (growth.length > 4) show(plot(growth, [ask.steps / inside, epsilon], "epochs", "ε", false));
+    if (below) await collect([0], () => {
+      const least = accountant.noiseBelow({ ...ask, epsilon });
+      if (least > 0) show(make("p", `At less than σ = ${down(least, 3)}, ${below} more than ε = ${number(epsilon, 4)}.`));
+      return [0, 0, NaN];
+    });
   }
 
   /* --- the page -------------------------------------------------------------------------------- */
@@ -257,6 +257,7 @@
 
   function start(root) {
     const form = root.querySelector("form"), answer = form.querySelector(".accountant-answer"), more = form.querySelector(".accountant-more");
+    const basis = form.querySelector(".accountant-basis"), evidence = [...basis.querySelectorAll("[data-sampling]")];
     let turn = 0, waiting;
 
     function show() {
@@ -267,27 +268,26 @@
       }
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
-        answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`));
+        const instead = always(run);
+        answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`),
+          ...(instead ? [make("p", instead)] : []));
         return;
       }
       let reply;
-      try { reply = run.sampling === "poisson" || run.batch === run.samples ? poisson(run) : other(run); } catch (error) {
-        reply = { head: "Refused: no number is guaranteed.", lines: [error instanceof globalThis.accountant.Refusal ? sentence(error.message) : String(error)] };
+      try { reply = answered(run); } catch (error) {
+        if (!(error instanceof globalThis.accountant.Refusal)) throw error;
+        reply = { head: "Refused.", lines: [`${sentence(error.message)} ${always(run)}`], asked: asked(run, run.sampling) };
       }
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       const plots = make("div", "", "accountant-plots");
       more.append(plots);
       if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
-      const exact = run.sampling === "poisson" || run.batch === run.samples;
-      if (reply.python || exact) more.append(copyable("The same in Python", reply.python || python(run), "code"));
-      if (reply.command || exact && reply.epsilon !== undefined) more.append(copyable("The same as a command", reply.command || command(run), "code"));
-      if (run.sampling !== "poisson") {
-        const where = make("p"), link = make("a", "Which epsilon?");
-        link.href = "#which-epsilon";
-        where.append("How answers, refusals and brackets are meant: ", link);
-        more.append(where);
+      more.append(copyable("The same in Python", python(run, reply.asked), "code"), copyable("The same as a command", command(run, reply.asked), "code"));
+      for (const item of evidence) item.hidden = !item.dataset.sampling.split(" ").includes(reply.asked.sampling);
+      more.append(basis);
+      if (reply.epsilon > 0) {
+        curves(run, reply, () => mine === turn, (found) => { if (mine === turn) plots.append(found); });
       }
-      if (reply.epsilon > 0) curves(run, reply, () => mine === turn).then((drawn) => { if (mine === turn) plots.replaceChildren(...drawn); });
     }
 
     form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 150); });

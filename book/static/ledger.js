@@ -9,6 +9,9 @@
   function filter(form, rows, said) {
     const fields = [...form.querySelectorAll("[data-filter]")];
     const status = form.querySelector(".ledger-status");
+    /* Accents and capitals do not matter; taken once, before formulas are set. */
+    const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+    const texts = new Map(rows.map((row) => [row, fold(`${row.dataset.text} ${row.querySelector(".ledger-detail")?.textContent || ""}`)]));
 
     function apply() {
       const wanted = fields.map((field) => [field.dataset.filter, field.value.trim().toLowerCase()]);
@@ -16,7 +19,7 @@
       for (const row of rows) {
         row.hidden = !wanted.every(([name, value]) =>
           name === "text"
-            ? value.split(/\s+/).every((word) => row.dataset.text.includes(word))
+            ? fold(value).split(/\s+/).every((word) => texts.get(row).includes(word))
             : !value || row.dataset[name].split("|").includes(value) || (value === "papers" && !row.dataset.own));
         shown += !row.hidden;
       }
@@ -112,7 +115,7 @@
     const all = svg.getAttribute("viewBox").split(" ").map(Number);
     const edges = [...svg.querySelectorAll(".claim-edge")];
     const nodes = new Map([...svg.querySelectorAll(".claim-node")].map((n) => [n.dataset.claim, n]));
-    const readable = 0.62;  /* pixels per unit of the picture, at which a claim's name can be read */
+    const readable = 0.76;  /* pixels per unit of the picture, at which a claim's name has 11 pixels */
     let key = root.dataset.first, home = all, box = all;
 
     function show(next) {
@@ -120,8 +123,8 @@
       svg.setAttribute("viewBox", box.map((v) => v.toFixed(2)).join(" "));
     }
 
-    /* One paper, or all (""): the frame is as high as the picture, which starts at its left where a
-       narrow page would make it too small to read. */
+    /* One paper, or all ("") on a tall page: the picture starts at its left where a narrow page would make it too
+       small to read. */
     function view(chosenKey) {
       key = chosenKey;
       for (const button of views) button.setAttribute("aria-pressed", button.dataset.view === key);
@@ -130,8 +133,9 @@
       home = chosen ? chosen.dataset.box.split(" ").map(Number) : all;
       home = [home[0] - 12, home[1] - 4, home[2] + 24, home[3] + 16];
       const [x, y, width, height] = home;
-      const wide = canvas.clientWidth, high = Math.min(0.74 * innerHeight, 832);
-      const scale = Math.max(Math.min(wide / width, high / height, 1.25), key ? readable : 0);
+      const wide = canvas.clientWidth, high = key ? Math.min(0.74 * innerHeight, 832) : Infinity;
+      const scale = Math.max(Math.min(wide / width, high / height, 1.25), readable);
+      root.classList.toggle("claim-whole", !key);
       const frame = Math.min(high, height * scale);
       svg.style.height = `${frame}px`;
       show([x - Math.max(wide / scale - width, 0) / 2, y, wide / scale, frame / scale]);

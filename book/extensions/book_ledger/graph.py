@@ -1,4 +1,4 @@
-"""The picture of the graph of claims: what rests on what, paper beside paper."""
+"""The picture of the graph of claims: what rests on what, paper under paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .inventory import KINDS, Paper, uses_graph
 from .layout import Point, arrange
 from .ledger import Ledger
 
-WIDTH, HEIGHT = 98.0, 32.0  # of a node
+WIDTH, HEIGHT = 68.0, 40.0  # of a node
 GAP = 56.0  # between papers
 HEAD = 40.0  # above a paper's graph, for its name
 
@@ -27,25 +27,22 @@ class Drawing:
 
 
 def draw(ledger: Ledger, papers: list[str]) -> dict[str, Any]:
-    """The graphs of some papers in one picture, two in a row: the data of ``graph.html``."""
+    """The graphs of some papers in one picture, one above the other: the data of ``graph.html``."""
     drawings: list[Drawing] = []
     top = 0.0
-    for pair in (papers[i : i + 2] for i in range(0, len(papers), 2)):
-        left = 0.0
-        for key in pair:
-            claims = ledger.inventory.of_paper(key)
-            layout = arrange(uses_graph(claims))
-            box = left, top, layout.width, layout.height + HEAD
-            edges = [(used, user, _curve(path)) for (used, user), path in layout.paths.items()]
-            places = {claim.id: layout.places[claim.id] for claim in claims}
-            drawings.append(Drawing(ledger.inventory.sources[key], box, places, edges))
-            left += layout.width + GAP
-        top = max(drawing.box[1] + drawing.box[3] for drawing in drawings) + GAP
+    for key in papers:
+        claims = ledger.inventory.of_paper(key)
+        layout = arrange(uses_graph(claims))
+        box = 0.0, top, layout.width, layout.height + HEAD
+        edges = [(used, user, _curve(path)) for (used, user), path in layout.paths.items()]
+        places = {claim.id: layout.places[claim.id] for claim in claims}
+        drawings.append(Drawing(ledger.inventory.sources[key], box, places, edges))
+        top += box[3] + GAP
     begun = {row.claim.paper for row in ledger.rows.values() if row.decision}
     return {
         "drawings": drawings,
         "first": next((key for key in papers if key in begun), papers[0]),
-        "width": max(drawing.box[0] + drawing.box[2] for drawing in drawings),
+        "width": max(drawing.box[2] for drawing in drawings),
         "height": top - GAP,
         "verdicts": VERDICTS,
         "kinds": KINDS,

@@ -78,26 +78,45 @@ class Shuffled(BoundedRun):
             shift = 2.0 if self.relation == "replace" else 1.0
             return float(gaussian_epsilon(mu=shift * sqrt(started) / noise, delta=delta))
         return min(
-            self._attacked(noise, delta, batches, present, rough)
+            attacked(
+                noise,
+                delta,
+                batches,
+                present,
+                self.runs * (self.steps // batches),
+                _PLACES[self.relation],
+                rough,
+            )
             for batches, present in {
                 (ceil(self.samples / self.batch_size), 1.0),
                 (whole_batches, 1 - rest / self.samples),
             }
         )
 
-    def _attacked(
-        self, noise: float, delta: float, batches: int, present: float, rough: bool
-    ) -> float:
-        """Return the epsilon that the better attack proves."""
-        epochs, proved = self.runs * (self.steps // batches), 0.0
-        if not epochs:
-            return proved
-        points, cells = (2**12, 2**10) if rough else (2**15, 2**13)
-        for law in (_largest, _total):
-            p, q = (law(noise, batches, present, a, points) for a in _PLACES[self.relation])
-            found = composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
-            proved = max(proved, found)
+
+def attacked(
+    noise: float,
+    delta: float,
+    batches: int,
+    present: float,
+    epochs: int,
+    places: tuple[float, float],
+    rough: bool = False,
+) -> float:
+    """Return the epsilon that the better attack proves.
+
+    The record's batch lies at one or the other of `places`, all others at 0; the record is
+    `present` in an epoch with this chance.
+    """
+    proved = 0.0
+    if not epochs:
         return proved
+    points, cells = (2**12, 2**10) if rough else (2**15, 2**13)
+    for law in (_largest, _total):
+        p, q = (law(noise, batches, present, a, points) for a in places)
+        found = composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
+        proved = max(proved, found)
+    return proved
 
 
 def _total(noise: float, batches: int, present: float, place: float, points: int) -> Array:

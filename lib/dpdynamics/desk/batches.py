@@ -1,15 +1,16 @@
 """What the desk's words for batches and neighbours stand for: the one place where they are decided.
 
-With batches of fixed size and shuffled epochs the number of records is public, and "add_remove"
+But for Poisson samples the number of records is public, and "add_remove"
 is read as "zero_out".
 """
 
 from ..accounting import FixedSize, Poisson, Shuffled
 from ..arguments import one_of, whole
+from .bins import EpochsOfBins
 
-Drawn = Poisson | FixedSize | Shuffled
+Drawn = Poisson | FixedSize | Shuffled | EpochsOfBins
 
-SAMPLINGS = ("poisson", "fixed", "shuffled", "unknown")
+SAMPLINGS = ("poisson", "fixed", "shuffled", "bins", "unknown")
 NEIGHBOURS = {
     "add_remove": "one record added or removed",
     "zero_out": "the contributions of one record zeroed out or put back",
@@ -19,11 +20,14 @@ EVIDENCE = {
     "poisson": ("anon2025.thm3.1",),
     "fixed": ("wang2026.lemD.7", "wang2026.eq19"),
     "shuffled": ("wang2026.lemD.4", "wang2026.lemD.6"),
+    "bins": ("wang2026.lemD.4", "wang2026.lemD.6"),
+    "unknown": ("anon2025.thm3.1", "wang2026.thmF.8"),
 }
 CHAPTERS = {
     "poisson": ("accounting",),
     "fixed": ("accounting",),
-    "shuffled": ("accounting", "privacy_as_divergence", "conversions"),
+    **dict.fromkeys(("shuffled", "bins"), ("accounting", "privacy_as_divergence", "conversions")),
+    "unknown": ("accounting", "correlated_noise"),
 }
 
 
@@ -39,11 +43,12 @@ def batches_of(
     total = steps * runs
     poisson = Poisson(sampling_probability=size / n, steps=total, relation=relation)
     if size == n:
-        return dict.fromkeys(("poisson", "fixed", "shuffled"), poisson)
+        return dict.fromkeys(SAMPLINGS[:-1], poisson)
     near = "replace" if relation == "replace" else "zero_out"
     sizes = {"batch_size": size, "samples": n}
     return {
         "poisson": poisson,
         "fixed": FixedSize(**sizes, steps=total, relation=near),
         "shuffled": Shuffled(**sizes, steps=steps, runs=runs, relation=near),
+        "bins": EpochsOfBins(batches=n // size, steps=steps, runs=runs, relation=near),
     }

@@ -57,7 +57,7 @@ def _run(given: argparse.Namespace) -> dict[str, Any]:
     steps = given.steps
     if steps is None:
         inside = given.samples / max(given.batch, 1)
-        if given.sampling == "shuffled":  # an epoch may drop its last, smaller batch
+        if given.sampling in ("shuffled", "bins"):  # an epoch may drop its last, smaller batch
             inside = floor(inside)
         count = given.epochs * inside * (1 - 1e-12)
         if not (isfinite(count) and given.epochs > 0):

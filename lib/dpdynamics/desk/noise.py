@@ -5,12 +5,13 @@ from ..arguments import fraction, one_of, positive
 from .accountants import ACCOUNTANTS, multiplier
 from .answers import Answer, Refusal, upper
 from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
-from .refusals import unknown_batches, visible_delta
+from .refusals import always, unknown_batches, visible_delta
 
 _WORDS = {
     "poisson": "exact profile of the composition",
     "fixed": "dominating pair of one step, composed (enough, not exact)",
     "shuffled": "plain Gaussian releases, no amplification (enough, not exact)",
+    "bins": "one epoch exactly, several by Renyi divergences (enough, not exact)",
 }
 
 
@@ -36,11 +37,12 @@ def required_noise(
         n and B, the expected size for Poisson sampling; B <= n.
     steps : int
         Number of noisy sums that are released, at least 1.
-    sampling : {"poisson", "fixed", "shuffled", "unknown"}
+    sampling : {"poisson", "fixed", "shuffled", "bins", "unknown"}
         "fixed" is a fresh sample of B records without replacement, "shuffled" any order of
-        epochs, "unknown" is refused.
+        epochs, "bins" one random batch of floor(n/B) for each record and epoch (balls and bins),
+        "unknown" is refused.
     relation : {"add_remove", "zero_out", "replace"}
-        With fixed-size and shuffled batches the first stands for zeroing a record out.
+        But for Poisson samples the first stands for zeroing a record out.
 
     Returns
     -------
@@ -60,11 +62,15 @@ def required_noise(
     runs = batches_of(batch_size=batch_size, samples=samples, steps=steps, relation=relation)
     one_of("sampling", sampling, SAMPLINGS)
     question = f"Which noise multiplier gives ({epsilon:g}, {delta:g})?"
-    refusal = visible_delta(question, delta, samples)
+
+    def instead(delta: float) -> str:
+        return always(delta=delta, steps=steps, relation=relation, epsilon=epsilon)
+
+    refusal = visible_delta(question, delta, samples, instead)
     if refusal is not None:
         return refusal
     if sampling == "unknown":
-        return unknown_batches(question)
+        return unknown_batches(question, instead(delta), {})
     run = runs[sampling]
     exact = isinstance(run, Poisson)
     word = "poisson" if exact else sampling
@@ -74,7 +80,7 @@ def required_noise(
         return Refusal(
             question,
             f"the accountant gives no number here: {error}",
-            "use Renyi accounting, which is valid and looser, or a budget of usual size",
+            f"use Renyi accounting, which is valid and looser: {instead(delta)}",
             {"sampling probability": batch_size / samples},
             EVIDENCE[word],
             CHAPTERS[word],

@@ -5,7 +5,7 @@ from ..arguments import fraction, nonnegative, one_of, positive, whole
 from .answers import Answer, Refusal, lower, upper
 from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, Drawn, batches_of
 from .recipes import Recipe
-from .refusals import unknown_batches, visible_delta
+from .refusals import always, unknown_batches, visible_delta
 
 _FAINTEST = 0.05  # less noise hides nothing: refused before any accounting
 
@@ -60,11 +60,17 @@ def spent_epsilon(
     )
     one_of("sampling", sampling, SAMPLINGS)
     question = f"Which epsilon, at delta = {delta:g}, does noise {noise:g} buy?"
-    refusal = _hopeless(question, noise, clipped, delta) or visible_delta(question, delta, samples)
+
+    def instead(delta: float) -> str:
+        return always(delta=delta, steps=total, relation=relation, noise=noise)
+
+    refusal = _hopeless(question, noise, clipped, delta, instead(delta)) or visible_delta(
+        question, delta, samples, instead
+    )
     if refusal is not None:
         return refusal
     if sampling == "unknown":
-        return unknown_batches(question, _every_scheme(known, noise, delta))
+        return unknown_batches(question, instead(delta), _every_scheme(known, noise, delta))
     word = "poisson" if batch_size == samples else sampling
     try:
         low, high = _spent(known[sampling], noise, delta)
@@ -72,7 +78,7 @@ def spent_epsilon(
         return Refusal(
             question,
             f"the accountant does not reach its accuracy: {error}",
-            "use Renyi accounting, which is valid and looser",
+            f"use Renyi accounting, which is valid and looser: {instead(delta)}",
             {},
             EVIDENCE[word],
             CHAPTERS[word],
@@ -158,30 +164,36 @@ def _every_scheme(known: dict[str, Drawn], noise: float, delta: float) -> dict[s
     return found
 
 
-def _hopeless(question: str, noise: float, clipped: bool, delta: float) -> Refusal | None:
+def _hopeless(
+    question: str, noise: float, clipped: bool, delta: float, instead: str
+) -> Refusal | None:
     if not clipped:
         return Refusal(
             question,
             "without a bound on its gradient one record can move the sum by any amount: no epsilon "
             "is finite, whatever the noise. A divergence of observed pairs is not differential "
             "privacy",
-            "clip every record's gradient at C, or prove that the loss has no larger one: then one "
-            "step costs mu = C / (noise std), twice "
-            "that for a replaced record",
+            "quote none; clip every record's gradient at C, or prove that the loss has no larger "
+            "one: then one step costs mu = C / (noise std), twice that for a replaced record",
             {},
             ("lin2025.eqg", "lin2025.thm4.3"),
             ("with_or_without_clipping", "one_record", "least_squares_experiments"),
         )
     if noise == 0:
         return Refusal(
-            question, "without noise no epsilon is finite", "add noise", {}, (), ("accounting",)
+            question,
+            "without noise no epsilon is finite",
+            f"add noise: {instead}",
+            {},
+            (),
+            ("accounting",),
         )
     if noise < _FAINTEST:
         return Refusal(
             question,
             f"a record that takes part once moves the sum by {1 / noise:.3g} standard deviations "
             "of the noise: whoever knows the others sees it",
-            "take a noise multiplier near one",
+            f"take a noise multiplier near one: {instead}",
             {"epsilon of one full batch": float(gaussian_epsilon(mu=1 / noise, delta=delta))},
             ("wang2026.lemD.4",),
             ("accounting", "gaussian_divergence"),

@@ -1,0 +1,122 @@
+r"""Balls and bins, epoch after epoch: each record has one random batch of each epoch.
+
+One epoch is `accounting.BallsInBins`. Several compose: from above by Renyi divergences, which add
+up, from below by the attacks of `accounting.shuffled` on data where all other records are zero.
+
+With T batches and :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}` the likelihood ratio of an epoch is
+:math:`S/T`, S the sum of T independent terms. If the record is there in P and zeroed out in Q,
+
+* :math:`E_Q S^a` is a! times the coefficient of :math:`x^a` in
+  :math:`(\sum_k e^{k(k-1)/(2\sigma^2)}x^k/k!)^T`, for whole a (Feldman and Shenfeld, 2025);
+* the other way round :math:`E_Q S^{-z}=\frac1{\Gamma(z)}\int_0^\infty t^{z-1}(Ee^{-tL})^T\,dt`.
+
+If the record is replaced, Cauchy and Schwarz go by way of the law Q where it is zeroed out,
+:math:`\int p^{z+1}r^{-z}\le(\int p^{2z+2}q^{-2z-1}\int q^{2z+1}r^{-2z})^{1/2}`.
+"""
+
+from dataclasses import dataclass
+from math import lgamma, log, sqrt
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from ..accounting import BallsInBins, gaussian_epsilon
+from ..accounting.runs import BoundedRun
+from ..accounting.shuffled import attacked
+from ..arguments import Array, one_of, whole
+
+_MOST = 128  # the largest order
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochsOfBins(BoundedRun):
+    """Noisy sums of epochs of balls and bins: bounds, and the exact value of one epoch.
+
+    Parameters
+    ----------
+    batches : int
+        Batches of an epoch, T.
+    steps : int
+        Releases; a started epoch counts from above and not from below.
+    runs : int
+        Number of such runs on the same records.
+    relation : {"zero_out", "replace"}
+        One record zeroed out or put back, or replaced.
+    """
+
+    batches: int
+    steps: int = 1
+    runs: int = 1
+    relation: str = "zero_out"
+
+    def __post_init__(self) -> None:
+        for name in ("batches", "steps", "runs"):
+            whole(name, getattr(self, name), 1)
+        one_of("relation", self.relation, ("zero_out", "replace"))
+
+    def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
+        begun, ended = (
+            self.runs * (count // self.batches)
+            for count in (self.steps + self.batches - 1, self.steps)
+        )
+        place = -1.0 if self.relation == "replace" else 0.0
+        plain = float(gaussian_epsilon(mu=(1 - place) * sqrt(begun) / noise, delta=delta))
+        if self.batches == 1:
+            return plain
+        if (begun, ended, place) == (1, 1, 0) and delta >= 1e-8:
+            one = BallsInBins(batches=self.batches)
+            return min(plain, float(one.epsilon(noise_multiplier=noise, delta=delta)))
+        if side < 0:
+            return attacked(noise, delta, self.batches, 1.0, ended, (1.0, place), rough)
+        return min(plain, self._renyi(noise, delta, begun))
+
+    def _renyi(self, noise: float, delta: float, epochs: int) -> float:
+        orders, highest = [1], _MOST // 2 if self.relation == "replace" else _MOST
+        while orders[-1] + -(-orders[-1] // 24) < highest:
+            orders.append(orders[-1] + -(-orders[-1] // 24))
+        z = np.array(orders)
+        powers = _powers(noise, self.batches)
+        if self.relation == "replace":
+            logs = [(powers[2 * z + 2] + _inverse(noise, self.batches, 2 * z)) / 2]
+        else:
+            logs = [powers[z + 1], _inverse(noise, self.batches, z)]
+        paid = log(delta * (1 - 1e-4))
+        found = [
+            np.min((epochs * x + z * np.log(z / (z + 1)) - np.log(z + 1) - paid) / z) for x in logs
+        ]
+        return max(0.0, float(max(found)))
+
+
+def _powers(noise: float, batches: int) -> Array:
+    r"""Return :math:`\ln E_Q(S/T)^a` for a = 0, 1, ..."""
+    k = np.arange(_MOST + 2)
+    factor = k * (k - 1) / (2 * noise**2) - gammaln(k + 1)
+    total, left = np.where(k == 0, 0.0, -np.inf), batches
+
+    def times(f: Array, g: Array) -> Array:
+        back = np.subtract.outer(k, k)
+        return np.asarray(logsumexp(np.where(back < 0, -np.inf, f + g[back]), axis=1))
+
+    while left:
+        if left % 2:
+            total = times(total, factor)
+        left //= 2
+        if left:
+            factor = times(factor, factor)
+    return np.asarray(total + gammaln(k + 1) - k * log(batches))
+
+
+def _inverse(noise: float, batches: int, orders: Array) -> Array:
+    r"""Return :math:`\ln E_Q(S/T)^{-z}`, by the trapezoidal rule in ln t."""
+    step, spacing = 0.06, min(0.2, noise / 4)
+    u = np.arange(-9, 9 + spacing, spacing)
+    weights = spacing * np.exp(-(u**2) / 2) / sqrt(2 * np.pi)
+    v = np.arange(-log(batches) - 28, 40 + 10 / noise, step)
+    with np.errstate(over="ignore"):
+        terms = np.exp(np.add.outer(v, u / noise - 1 / (2 * noise**2)))
+        gone, left = -np.expm1(-terms) @ weights, np.exp(-terms) @ weights
+    logs = batches * np.log(np.maximum(left, 1e-300))
+    logs = np.where(gone < 0.5, batches * np.log1p(-np.minimum(gone, 0.5)), logs)
+    return np.array(
+        [logsumexp(z * v + logs) + log(step) - lgamma(z) + z * log(batches) for z in orders]
+    )
