@@ -55,6 +55,21 @@ def test_form(assignment: Assignment) -> None:
     assert {n: w for n, w in widths.items() if w > 100} == {}
 
 
+def test_an_assignment_opens_with_two_short_tasks(assignment: Assignment) -> None:
+    if assignment.name.startswith(PROJECTS):
+        pytest.skip("a project is one long task")
+    tasks = [assignment.cells[name].source for name in assignment.ids("given")]
+    minutes = [int(m) for text in tasks for m in re.findall(r"^## Task .+\((\d+) minutes", text)]
+    assert all(5 <= number <= 10 for number in minutes[:2]), minutes
+    for tests in list(assignment.own_tests.values())[:2]:
+        assert [assignment.points[name] for name in tests] == [1]
+    opening = next(iter(assignment.cells.values())).source
+    assert "The first two tasks are short and need only the lesson." in opening
+    stated = re.search(r"The whole takes about (\d+) minutes", opening)
+    written = re.findall(r"^## Task .+\((\d+) minutes", "\n".join(tasks), flags=re.MULTILINE)
+    assert not stated or int(stated[1]) == sum(map(int, written))
+
+
 def test_every_test_says_what_is_wrong(assignment: Assignment) -> None:
     for name in assignment.ids("tests"):
         cell = assignment.cells[name]
