@@ -58,16 +58,30 @@ def test_form(assignment: Assignment) -> None:
 def test_an_assignment_opens_with_two_short_tasks(assignment: Assignment) -> None:
     if assignment.name.startswith(PROJECTS):
         pytest.skip("a project is one long task")
-    tasks = [assignment.cells[name].source for name in assignment.ids("given")]
-    minutes = [int(m) for text in tasks for m in re.findall(r"^## Task .+\((\d+) minutes", text)]
+    text = "\n".join(assignment.cells[name].source for name in assignment.ids("given"))
+    tasks = re.findall(r"^## Task .+\((\d+) minutes", text, flags=re.MULTILINE)
+    minutes = [int(number) for number in tasks]
     assert all(5 <= number <= 10 for number in minutes[:2]), minutes
     for tests in list(assignment.own_tests.values())[:2]:
         assert [assignment.points[name] for name in tests] == [1]
-    opening = next(iter(assignment.cells.values())).source
-    assert "The first two tasks are short and need only the lesson." in opening
-    stated = re.search(r"The whole takes about (\d+) minutes", opening)
-    written = re.findall(r"^## Task .+\((\d+) minutes", "\n".join(tasks), flags=re.MULTILINE)
-    assert not stated or int(stated[1]) == sum(map(int, written))
+    assert "The first two tasks are short and need only the lesson." in text
+    stated = re.search(r"The whole takes about (\d+) minutes", text)
+    assert not stated or int(stated[1]) == sum(minutes)
+
+
+def test_every_longer_task_has_two_folded_hints(assignment: Assignment) -> None:
+    if assignment.name.startswith(PROJECTS):
+        pytest.skip("a project is done without hints")
+    hint = r"<details><summary>Hint (\d)</summary>\n\n(.+)\n\n</details>"
+    hints, given = {}, ""
+    for name, cell in assignment.cells.items():
+        if kind_of(cell) == "given" and cell.cell_type == "markdown":
+            given = cell.source
+        elif kind_of(cell) == "solution":
+            hints[name] = re.findall(hint, given)
+    for name, found in list(hints.items())[2:]:
+        assert [number for number, _ in found] == ["1", "2"], name
+        assert min(len(text) for _, text in found) >= 40, name
 
 
 def test_every_test_says_what_is_wrong(assignment: Assignment) -> None:
