@@ -1,3 +1,29 @@
+# %% add-and-convert: every step is converted, then added
+def add_and_convert(orders, divergences, steps, delta):
+    every = steps * (np.asarray(divergences) + np.log(1 / delta) / (np.asarray(orders) - 1))
+    best = int(np.argmin(every))
+    return every[best], orders[best]
+
+
+# %% add-and-convert: the order stands below delta, not the order less one
+def add_and_convert(orders, divergences, steps, delta):
+    every = steps * np.asarray(divergences) + np.log(1 / delta) / np.asarray(orders)
+    best = int(np.argmin(every))
+    return every[best], orders[best]
+
+
+# %% two-answers: the tail of the loss
+def two_answers(truth, epsilon):
+    loss = np.log(truth / (1 - truth)) * np.array([2, 0, -2])
+    probability = np.array([truth**2, 2 * truth * (1 - truth), (1 - truth) ** 2])
+    return float(np.sum(probability[loss > epsilon]))
+
+
+# %% two-answers: the deltas of single answers are added
+def two_answers(truth, epsilon):
+    return 2 * max(truth - np.exp(epsilon) * (1 - truth), 0.0)
+
+
 # %% sampled-rdp: q times the divergence
 def sampled_rdp(base, sampling_probability, order):
     return sampling_probability * base(order)

@@ -1,3 +1,30 @@
+# %% last-jump: the aspect ratio enters once
+def last_jump(n, d, clip, final_step, rho):
+    return d / n * clip**2 * final_step**2 / rho
+
+
+# %% last-jump: the aspect ratio upside down
+def last_jump(n, d, clip, final_step, rho):
+    return (n / d) ** 2 * clip**2 * final_step**2 / rho
+
+
+# %% last-jump: the budget is squared
+def last_jump(n, d, clip, final_step, rho):
+    return (d / n * clip * final_step / rho) ** 2
+
+
+# %% noise-at-equal-speed: the step raises the noise once
+def noise_at_equal_speed(beta):
+    descent = special.erf(beta / np.sqrt(2))
+    return dynamics.clipping_factors(beta)[1] / descent
+
+
+# %% noise-at-equal-speed: the clipped residuals are left out
+def noise_at_equal_speed(beta):
+    descent = special.erf(beta / np.sqrt(2))
+    return (descent - np.sqrt(2 / np.pi) * beta * np.exp(-(beta**2) / 2)) / descent**2
+
+
 # %% drop-factors: Stein's identity without the boundary terms
 def drop_factors(ratio):
     return (

@@ -1,3 +1,25 @@
+# %% along-the-valley: the product of step and clip constant is kept
+def along_the_valley(step, beta, new_beta):
+    return step * beta / new_beta
+
+
+# %% along-the-valley: the error function without the root of two
+def along_the_valley(step, beta, new_beta):
+    return step * special.erf(beta) / special.erf(new_beta)
+
+
+# %% least-risk: clipping costs nothing
+def least_risk(A, gamma, zeta, beta):
+    b = zeta**2 * gamma / 2
+    return b * A / (A + b)
+
+
+# %% least-risk: the start is forgotten altogether
+def least_risk(A, gamma, zeta, beta):
+    descent, noise = dynamics.clipping_factors(beta) if np.isfinite(beta) else (1.0, 1.0)
+    return zeta**2 * gamma / 2 * noise / descent**2
+
+
 # %% start-constant: the closed form for very hard clipping at every c
 def start_constant(R0, zeta, c):
     if np.isinf(c):

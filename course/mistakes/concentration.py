@@ -1,3 +1,25 @@
+# %% length-bound: the scale multiplies the squared length once
+def length_bound(dimension, scale, delta):
+    level = np.log(1 / delta)
+    return np.sqrt(scale * (dimension + 2 * np.sqrt(dimension * level) + 2 * level))
+
+
+# %% length-bound: the logarithm to base ten
+def length_bound(dimension, scale, delta):
+    level = np.log10(1 / delta)
+    return scale * np.sqrt(dimension + 2 * np.sqrt(dimension * level) + 2 * level)
+
+
+# %% effective-dimension: the trace over the largest eigenvalue
+def effective_dimension(eigenvalues):
+    return np.sum(eigenvalues) / np.max(eigenvalues)
+
+
+# %% effective-dimension: the number of eigenvalues that are not zero
+def effective_dimension(eigenvalues):
+    return np.count_nonzero(eigenvalues)
+
+
 # %% chernoff-tail: the closed threshold of the chapter, inverted, which is larger
 def chernoff_tail(eigenvalues, t):
     h = np.asarray(eigenvalues, float)

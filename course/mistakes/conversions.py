@@ -1,3 +1,32 @@
+# %% many-gaussians: the parameters add up
+def many_gaussians(mus, delta):
+    rho = np.sum(mus) ** 2 / 2
+    return rho + 2 * np.sqrt(rho * np.log(1 / delta))
+
+
+# %% many-gaussians: every release is converted, then added
+def many_gaussians(mus, delta):
+    rho = np.asarray(mus) ** 2 / 2
+    return np.sum(rho + 2 * np.sqrt(rho * np.log(1 / delta)))
+
+
+# %% many-gaussians: the half of rho is missing
+def many_gaussians(mus, delta):
+    rho = np.sum(np.asarray(mus) ** 2)
+    return rho + 2 * np.sqrt(rho * np.log(1 / delta))
+
+
+# %% flipped-again: a lie that is flipped is not counted as true
+def flipped_again(truth, flip):
+    right = truth * (1 - flip)
+    return np.log(right**2 / (1 - right) + (1 - right) ** 2 / right)
+
+
+# %% flipped-again: processing changes nothing
+def flipped_again(truth, flip):
+    return np.log(truth**2 / (1 - truth) + (1 - truth) ** 2 / truth)
+
+
 # %% worst-two-point: the laws of the theorem, optimal only for large divergences
 def worst_two_point(order, divergence, epsilon):
     z = -np.log1p(-1 / order)

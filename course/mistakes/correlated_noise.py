@@ -1,3 +1,31 @@
+# %% noise-of-the-sum: the last noise is taken back as well
+def noise_of_the_sum(noise_multiplier, correlation, steps):
+    return noise_multiplier * (1 - correlation) * np.sqrt(steps)
+
+
+# %% noise-of-the-sum: the noises of the steps as if they were independent
+def noise_of_the_sum(noise_multiplier, correlation, steps):
+    return noise_multiplier * np.sqrt(1 + (steps - 1) * (1 + correlation**2))
+
+
+# %% two-steps: the multiplier is not raised
+def equal_privacy_ratio(correlation, pattern):
+    return np.sqrt((1 - correlation) ** 2 + 1) / np.sqrt(2)
+
+
+# %% two-steps: a participation is remembered in its own step with weight one less lambda
+def equal_privacy_ratio(correlation, pattern):
+    first, second = pattern
+    price = np.hypot(first, second - correlation * first) / np.hypot(first, second)
+    return price * np.sqrt((1 - correlation) ** 2 + 1) / np.sqrt(2)
+
+
+# %% two-steps: the price of the pattern (1, 1) for all patterns
+def equal_privacy_ratio(correlation, pattern):
+    price = np.hypot(1, 1 + correlation) / np.sqrt(2)
+    return price * np.sqrt((1 - correlation) ** 2 + 1) / np.sqrt(2)
+
+
 # %% memory: the noise is whitened in the wrong direction
 def memory_cost(weights, pattern, noise_multiplier):
     pattern = np.asarray(pattern, float)

@@ -1,3 +1,23 @@
+# %% slope-at-a-knot: as many cells as splines
+def slope_at_a_knot(p, left, middle, right):
+    return (right - left) / (2 * (2 / p))
+
+
+# %% slope-at-a-knot: the neighbours lie one cell apart
+def slope_at_a_knot(p, left, middle, right):
+    return (right - left) / (2 / (p - 3))
+
+
+# %% between-two-points: the angle of the whole segment
+def between_two_points(nu, distance, first, second):
+    return max(first, second) / np.cos(np.sqrt(nu) * distance)
+
+
+# %% between-two-points: the curvature without its root
+def between_two_points(nu, distance, first, second):
+    return max(first, second) / np.cos(nu * distance / 2)
+
+
 # %% quadratic: the number of cells of cubic splines
 def quadratic_constants(p):
     h = 2 / (p - 3) if p > 3 else 2

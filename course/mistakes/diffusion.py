@@ -1,3 +1,27 @@
+# %% two-covariances: the second moment in place of the covariance
+def two_covariances(v, noise):
+    diffusion = (v @ v + noise**2) * np.eye(len(v))
+    return diffusion + 2 * np.outer(v, v), diffusion
+
+
+# %% two-covariances: the noise is not squared
+def two_covariances(v, noise):
+    diffusion = (v @ v + noise) * np.eye(len(v))
+    return diffusion + np.outer(v, v), diffusion
+
+
+# %% one-step-means: the fourth moment as if it were the square of the second
+def one_step_means(gamma, dimension):
+    algorithm = 1 - 2 * gamma / dimension + gamma**2 / dimension
+    return algorithm, np.exp((gamma**2 - 2 * gamma) / dimension)
+
+
+# %% one-step-means: the equation without its noise
+def one_step_means(gamma, dimension):
+    algorithm = 1 - 2 * gamma / dimension + gamma**2 * (dimension + 2) / dimension**2
+    return algorithm, np.exp(-2 * gamma / dimension)
+
+
 # %% sign-moment: Isserlis' theorem, which is for Gaussian features
 def sign_moment(hessian, eigenvalues, v, label_variance):
     s = np.diag(eigenvalues)

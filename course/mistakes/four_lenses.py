@@ -1,3 +1,25 @@
+# %% best-correlation: the approximation for small steps
+def used_once(eta_h):
+    share = np.sqrt(2 * eta_h)
+    return 1 - share, share
+
+
+# %% best-correlation: the contraction is taken for the curvature
+def used_once(eta_h):
+    share = np.sqrt(1 - eta_h**2)
+    return (1 - share) / eta_h, share
+
+
+# %% sign-twin: the noise stays
+def sign_twin(step, noise):
+    return step * np.sqrt(2 / np.pi) / noise, noise
+
+
+# %% sign-twin: the factor upside down
+def sign_twin(step, noise):
+    return step * np.sqrt(np.pi / 2) / noise, noise * np.sqrt(2 / np.pi)
+
+
 # %% price: one output for all
 def clipping_price(outputs, beta):
     drift, second = dynamics.clipping_factors(beta)

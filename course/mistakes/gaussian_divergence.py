@@ -1,3 +1,31 @@
+# %% on-a-line: the condition is missing
+def on_a_line(shift, ratio, order):
+    m = order + (1 - order) * ratio
+    return order * shift**2 / (2 * m) + np.log(abs(ratio ** (1 - order) / m)) / (2 * (order - 1))
+
+
+# %% on-a-line: the two distributions exchanged
+def on_a_line(shift, ratio, order):
+    m = order * ratio + (1 - order)
+    if m <= 0:
+        return np.inf
+    return order * shift**2 / (2 * m) + np.log(ratio**order / m) / (2 * (order - 1))
+
+
+# %% two-caps: the directions exchanged
+def two_caps(ratio):
+    def cap(r):
+        return r / (r - 1) if r > 1 else np.inf
+
+    return cap(1 / ratio), cap(ratio)
+
+
+# %% two-caps: the same cap for both
+def two_caps(ratio):
+    larger = max(ratio, 1 / ratio)
+    return larger / (larger - 1), larger / (larger - 1)
+
+
 # %% renyi-exponential: the two laws exchanged
 def renyi_exponential(rate_p, rate_q, order):
     decay = order * rate_q + (1 - order) * rate_p

@@ -1,3 +1,25 @@
+# %% two-lengths: the noises of the steps add up like numbers
+def two_lengths(units, inputs, splines, step_size, noise, steps):
+    along = step_size * noise * steps
+    return along * np.sqrt(units * inputs * splines), along
+
+
+# %% two-lengths: only the units are counted
+def two_lengths(units, inputs, splines, step_size, noise, steps):
+    along = step_size * noise * np.sqrt(steps)
+    return along * np.sqrt(units), along
+
+
+# %% excess-of-another-run: the excess is proportional to the noise
+def excess_of(excess, clip_factor, batch_factor):
+    return excess * clip_factor / batch_factor
+
+
+# %% excess-of-another-run: a clip norm that never acts does not matter
+def excess_of(excess, clip_factor, batch_factor):
+    return excess / batch_factor**2
+
+
 # %% stratified-variance: the share of a class is not squared
 def stratified_variance(gradients, labels, sizes):
     gradients, labels = np.asarray(gradients, float), np.asarray(labels)

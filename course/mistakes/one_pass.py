@@ -1,3 +1,28 @@
+# %% promised-rho: the noise before a record protects it
+def promised_rho(step_sizes, noise_scales):
+    prefix = np.cumsum(np.asarray(noise_scales, dtype=float) ** 2)
+    return np.asarray(step_sizes, dtype=float) ** 2 / prefix
+
+
+# %% promised-rho: the standard deviations add up
+def promised_rho(step_sizes, noise_scales):
+    suffix = np.cumsum(np.asarray(noise_scales, dtype=float)[::-1])[::-1] ** 2
+    return np.asarray(step_sizes, dtype=float) ** 2 / suffix
+
+
+# %% gap-after-a-step: the step is not adaptive
+def gap_after(first, second, x, y, step, clip_norm):
+    moved = [t - step * np.clip((x * t - y) * x, -clip_norm, clip_norm) for t in (first, second)]
+    return abs(moved[0] - moved[1])
+
+
+# %% gap-after-a-step: the residual is clipped at C
+def gap_after(first, second, x, y, step, clip_norm):
+    rate = min(step, 2 / x**2)
+    moved = [t - rate * x * np.clip(x * t - y, -clip_norm, clip_norm) for t in (first, second)]
+    return abs(moved[0] - moved[1])
+
+
 # %% hidden-mu: the whole sum hidden in the whole noise
 def hidden_mu(shifts, noises):
     first = np.flatnonzero(shifts)

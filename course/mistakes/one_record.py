@@ -1,3 +1,25 @@
+# %% after-the-step: the variance is contracted once
+def after_the_step(mean, variance, a, b, eta, sigma):
+    factor, fresh = 1 - eta * a**2, (eta * sigma) ** 2
+    return factor * mean + eta * a * b, factor * variance + fresh, mean, variance + fresh
+
+
+# %% after-the-step: the noise is added without the step size
+def after_the_step(mean, variance, a, b, eta, sigma):
+    factor, fresh = 1 - eta * a**2, sigma**2
+    return factor * mean + eta * a * b, factor**2 * variance + fresh, mean, variance + fresh
+
+
+# %% cap-after-a-step: the contraction is not squared
+def cap_after(beta):
+    return 1 / beta
+
+
+# %% cap-after-a-step: the contracted run is taken for the wider one
+def cap_after(beta):
+    return 1 / (1 - beta) ** 2
+
+
 # %% two-parts: the two laws exchanged, as in the printed formula (14)
 def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     d = np.shape(a)[1]

@@ -1,3 +1,29 @@
+# %% stationary-risk: nothing contracts between two steps
+def gain_at_equal_noise(curvature, step_size, correlation):
+    return (1 - correlation) ** 2
+
+
+# %% stationary-risk: the noise of a single step
+def gain_at_equal_noise(curvature, step_size, correlation):
+    return 1 + correlation**2
+
+
+# %% comparator-constants: the curvature without its root
+def comparator_constants(nu, distance):
+    theta = nu * distance
+    if theta < 1e-6:
+        return 1.0, 1.0
+    return theta / np.tan(theta), theta / np.sin(theta)
+
+
+# %% comparator-constants: the two constants exchanged
+def comparator_constants(nu, distance):
+    theta = np.sqrt(nu) * distance
+    if theta < 1e-6:
+        return 1.0, 1.0
+    return theta / np.sin(theta), theta / np.tan(theta)
+
+
 # %% mode-risk: the iterate is treated as independent of the last noise
 def mode_risk(curvature, step_size, noise, correlation, start, updates):
     keep = 1 - step_size * curvature

@@ -1,3 +1,23 @@
+# %% three-exponents: the step size with the wrong sign
+def three_exponents(g, e, t, b):
+    return 2 * g - e - t, g - (b + t) / 2, e - b
+
+
+# %% three-exponents: the root in the second term is forgotten
+def three_exponents(g, e, t, b):
+    return 2 * g + e - t, g - b - t, -e - b
+
+
+# %% prescribed-noise: the square of the multiplier
+def prescribed(n, gamma, epsilon):
+    return gamma / np.sqrt(n) / epsilon**2, 1.0, gamma / np.sqrt(n)
+
+
+# %% prescribed-noise: the margin is left out of the batch
+def prescribed(n, gamma, epsilon):
+    return 1 / np.sqrt(gamma * np.sqrt(n)) / epsilon, 1 / gamma, 1 / (gamma * np.sqrt(n))
+
+
 # %% worst-excess: the solver's default bounds
 def worst_excess(term, rate, admissible):
     term, rate, admissible = (np.atleast_2d(a) for a in (term, rate, admissible))

@@ -1,3 +1,24 @@
+# %% shuffled-mu: the epochs add up like numbers
+def shuffled_mu(epochs, noise_multiplier, relation):
+    sensitivity = {"zero-out": 1.0, "replace": 2.0}[relation]
+    return sensitivity * epochs / noise_multiplier
+
+
+# %% shuffled-mu: a replacement costs like a removal
+def shuffled_mu(epochs, noise_multiplier, relation):
+    return np.sqrt(epochs) / noise_multiplier
+
+
+# %% multiplier-to-enter: the multiplier as it is
+def to_enter(noise_multiplier, correlation, runs):
+    return noise_multiplier / np.sqrt(runs)
+
+
+# %% multiplier-to-enter: the runs add up like numbers
+def to_enter(noise_multiplier, correlation, runs):
+    return noise_multiplier * (1 - correlation) / runs
+
+
 # %% company: the record is added, not replaced
 def company_delta(noise_multiplier, probability, epsilon, others):
     return float(

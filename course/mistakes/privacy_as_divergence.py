@@ -1,3 +1,23 @@
+# %% best-gain: she must bet when she hears yes
+def best_gain(truth, price):
+    return truth - price * (1 - truth)
+
+
+# %% best-gain: she never bets in every round
+def best_gain(truth, price):
+    return max(0.0, truth - price * (1 - truth))
+
+
+# %% best-guess: the threshold at one of the means
+def best_guess(sensitivity, noise):
+    return normal.cdf(sensitivity / noise)
+
+
+# %% best-guess: the noise over the sensitivity
+def best_guess(sensitivity, noise):
+    return normal.cdf(noise / sensitivity / 2)
+
+
 # %% finite-profile: a symmetric half of the absolute difference
 def finite_profile(p, q, epsilon):
     difference = np.asarray(p, float) - np.exp(epsilon) * np.asarray(q, float)

@@ -1,3 +1,30 @@
+# %% printed-level: epochs are taken for steps
+def printed_level(samples, batch_size, epochs, noise_multiplier, delta):
+    return batch_size / samples * np.sqrt(epochs * np.log(1 / delta)) / noise_multiplier
+
+
+# %% printed-level: the logarithm to base ten
+def printed_level(samples, batch_size, epochs, noise_multiplier, delta):
+    q, steps = batch_size / samples, epochs * samples / batch_size
+    return q * np.sqrt(steps * np.log10(1 / delta)) / noise_multiplier
+
+
+# %% carried-rate: the rate is carried over as it is
+def carried_rate(rate, old, new):
+    return rate
+
+
+# %% carried-rate: the rate grows with the noise
+def carried_rate(rate, old, new):
+    (clip, multiplier, batch), (new_clip, new_multiplier, new_batch) = old, new
+    return rate * new_clip * new_multiplier / new_batch * batch / (clip * multiplier)
+
+
+# %% carried-rate: the batch is left out
+def carried_rate(rate, old, new):
+    return rate * old[0] * old[1] / (new[0] * new[1])
+
+
 # %% forensics: reads the first entry only
 def consistent_steps(epsilons, multipliers, decimals, samples, batch_size, delta):
     factor = multipliers[0] * samples / batch_size / np.sqrt(np.log(1 / delta))

@@ -1,3 +1,31 @@
+# %% contraction-of-a-pass: the decay of the step is forgotten
+def contraction_of(clip, first_step, alpha, zeta):
+    return np.sqrt(8 / np.pi) * clip * first_step / zeta
+
+
+# %% contraction-of-a-pass: the label noise is squared
+def contraction_of(clip, first_step, alpha, zeta):
+    return np.sqrt(8 / np.pi) * clip * first_step / ((alpha + 1) * zeta**2)
+
+
+# %% three-terms-by-hand: the aspect ratio enters the private term once
+def three_terms(D, A, gamma, rho, zeta):
+    return (
+        A * np.exp(-D),
+        gamma * np.pi / 16 * zeta**2 * D,
+        gamma / rho * np.pi / 8 * zeta**2 * D**2,
+    )
+
+
+# %% three-terms-by-hand: the private term grows like the strength
+def three_terms(D, A, gamma, rho, zeta):
+    return (
+        A * np.exp(-D),
+        gamma * np.pi / 16 * zeta**2 * D,
+        gamma**2 / rho * np.pi / 8 * zeta**2 * D,
+    )
+
+
 # %% two-terms: the noise of the last step forgotten
 def two_terms(h, D, zeta):
     u = np.concatenate([[0.0], np.geomspace(1e-9, 1, 40_001)])

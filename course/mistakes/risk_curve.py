@@ -1,3 +1,26 @@
+# %% plateau-of-two: without the feedback
+def plateau_of_two(first, second, gamma, noise):
+    return gamma * noise**2 / 4
+
+
+# %% plateau-of-two: the risk without its half
+def plateau_of_two(first, second, gamma, noise):
+    feedback = gamma * (first + second) / 2
+    return gamma * noise**2 / 2 / (1 - feedback) if feedback < 1 else np.inf
+
+
+# %% one-affine-step: the step acts on the covariance from one side
+def one_affine_step(m, S, a, b, eta, ridge, noise):
+    C = (1 - eta * ridge) * np.eye(len(a)) - eta * np.outer(a, a)
+    return C @ m + eta * b * a, C @ S + (eta * noise) ** 2 * np.eye(len(a))
+
+
+# %% one-affine-step: the noise of a gradient is added to the iterate
+def one_affine_step(m, S, a, b, eta, ridge, noise):
+    C = (1 - eta * ridge) * np.eye(len(a)) - eta * np.outer(a, a)
+    return C @ m + eta * b * a, C @ S @ C.T + noise**2 * np.eye(len(a))
+
+
 # %% scalar-risk: the sampling noise is driven by the excess risk only
 def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
     lam, floor = eigenvalue, label_variance / 2

@@ -1,3 +1,30 @@
+# %% margin-of-two: the middle of the segment
+def margin_of_two(first, second):
+    return np.linalg.norm(first + second) / 2
+
+
+# %% margin-of-two: the shorter feature
+def margin_of_two(first, second):
+    return min(np.linalg.norm(first), np.linalg.norm(second))
+
+
+# %% margin-of-two: the line in place of the segment
+def margin_of_two(first, second):
+    gap = second - first
+    weight = -(first @ gap) / max(gap @ gap, 1e-300)
+    return np.linalg.norm(first + weight * gap)
+
+
+# %% bound-from-a-direction: the length of the direction is ignored
+def proved_by(signed, direction):
+    return max(0.0, float(np.min(signed @ direction)))
+
+
+# %% bound-from-a-direction: the average record in place of the worst
+def proved_by(signed, direction):
+    return max(0.0, float(np.mean(signed @ direction) / np.linalg.norm(direction)))
+
+
 # %% nearest: equal weights on all records
 def nearest_point(K):
     alpha = np.full(len(K), 1 / len(K))

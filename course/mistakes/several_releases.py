@@ -1,3 +1,31 @@
+# %% two-shifts: the noise is not squared
+def two_shifts(shift, v, tau, order):
+    return order * shift**2 / (2 * (v + tau)), order * shift**2 / (2 * tau)
+
+
+# %% two-shifts: both attackers face the whole noise
+def two_shifts(shift, v, tau, order):
+    loss = order * shift**2 / (2 * (v + tau**2))
+    return loss, loss
+
+
+# %% two-shifts: order two whatever the order
+def two_shifts(shift, v, tau, order):
+    return shift**2 / (v + tau**2), shift**2 / tau**2
+
+
+# %% shares-of-an-average: the first noise is contained in the first state only
+def shares(first, second, w):
+    parts = np.array([w * first, (1 - w) * second]) ** 2
+    return tuple(parts / parts.sum())
+
+
+# %% shares-of-an-average: the weight is not squared
+def shares(first, second, w):
+    parts = np.array([first**2, (1 - w) * second**2])
+    return tuple(parts / parts.sum())
+
+
 # %% two-attackers: the seen state replaced by its mean
 def two_attackers(m, v, c1, g1, c2, g2, tau, order):
     gap = (c1 - c2) * m + g1 - g2

@@ -1,3 +1,31 @@
+# %% mean-of-a-direction: the length of the noise alone
+def mean_direction(length, noise, dimension):
+    return length / (noise * np.sqrt(dimension))
+
+
+# %% mean-of-a-direction: the noise of a single coordinate
+def mean_direction(length, noise, dimension):
+    return length / np.sqrt(noise**2 + length**2)
+
+
+# %% mean-sign: the privacy noise is not divided by the batch
+def mean_sign(slope, batch_noise, batch_size, clip_norm, multiplier):
+    spread = np.sqrt(batch_noise**2 / batch_size + (clip_norm * multiplier) ** 2)
+    return special.erf(slope / (np.sqrt(2) * spread))
+
+
+# %% mean-sign: both variances are divided once
+def mean_sign(slope, batch_noise, batch_size, clip_norm, multiplier):
+    spread = np.sqrt((batch_noise**2 + (clip_norm * multiplier) ** 2) / batch_size)
+    return special.erf(slope / (np.sqrt(2) * spread))
+
+
+# %% mean-sign: the linear drift
+def mean_sign(slope, batch_noise, batch_size, clip_norm, multiplier):
+    spread = np.sqrt(batch_noise**2 / batch_size + (clip_norm * multiplier / batch_size) ** 2)
+    return np.sqrt(2 / np.pi) * slope / spread
+
+
 # %% ghost: the noise is not divided by the batch size
 def private_gradient(features, labels, weights, clip_norm, noise_multiplier, normal):
     batch = len(features)

@@ -1,3 +1,25 @@
+# %% spread-of-a-plateau: a squared Gaussian spreads like its mean
+def spread_of_plateau(eigenvalues, variances):
+    parts = np.asarray(eigenvalues) * np.asarray(variances)
+    return np.sqrt(np.sum((parts / parts.sum()) ** 2))
+
+
+# %% spread-of-a-plateau: the eigenvalues are left out of the shares
+def spread_of_plateau(eigenvalues, variances):
+    parts = np.asarray(variances, dtype=float)
+    return np.sqrt(2 * np.sum((parts / parts.sum()) ** 2))
+
+
+# %% dimension-for: the spread falls like one over the dimension
+def dimension_for(spread, dimension, target):
+    return int(np.ceil(dimension * spread / target))
+
+
+# %% dimension-for: rounded down
+def dimension_for(spread, dimension, target):
+    return int(dimension * (spread / target) ** 2)
+
+
 # %% run-constant: the spread of the diffusion
 def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     a = gamma**2 - 2 * gamma

@@ -1,3 +1,30 @@
+# %% speed-and-level: the plateau of the sign without its speed
+def speed_and_level(method, eta, S):
+    if method == "sgd":
+        return 1.0, eta * S**2 / 4
+    return np.sqrt(2 / np.pi) / S, eta / 4
+
+
+# %% speed-and-level: the two constants exchanged
+def speed_and_level(method, eta, S):
+    if method == "sgd":
+        return 1.0, eta * S**2 / 4
+    return np.sqrt(np.pi / 2) / S, eta * np.sqrt(2 / np.pi) * S / 4
+
+
+# %% noise-of-a-coordinate: clipped gradients are not averaged
+def coordinate_noise(clipped, batch_noise, clip_norm, multiplier, batch_size, dimension):
+    if clipped:
+        return np.sqrt(clip_norm**2 / dimension + (clip_norm * multiplier / batch_size) ** 2)
+    return np.sqrt(batch_noise**2 / batch_size + (clip_norm * multiplier / batch_size) ** 2)
+
+
+# %% noise-of-a-coordinate: the length is not spread over the coordinates
+def coordinate_noise(clipped, batch_noise, clip_norm, multiplier, batch_size, dimension):
+    record = clip_norm**2 if clipped else batch_noise**2
+    return np.sqrt(record / batch_size + (clip_norm * multiplier / batch_size) ** 2)
+
+
 # %% bracket: one over the mean length in place of the mean of one over the length
 def drift_bracket(gradient_norm, clip_norm, lengths, weights):
     lengths, weights = np.asarray(lengths, float), np.asarray(weights, float)

@@ -1,3 +1,36 @@
+# %% stability-of-a-mean: one record less
+def stability_of_mean(n, spread, noise, common):
+    variance = spread**2 / n**2 + (0 if common else 2 * noise**2)
+    return np.sqrt(2 / np.pi * variance)
+
+
+# %% stability-of-a-mean: the root of the mean square
+def stability_of_mean(n, spread, noise, common):
+    variance = 2 * spread**2 / n**2 + (0 if common else 2 * noise**2)
+    return np.sqrt(variance)
+
+
+# %% stability-of-a-mean: the noise never cancels
+def stability_of_mean(n, spread, noise, common):
+    return np.sqrt(2 / np.pi * (2 * spread**2 / n**2 + 2 * noise**2))
+
+
+# %% kicks-added-up: a kick is expanded in its own step
+def kicks_added_up(growths, kicks):
+    distance = 0.0
+    for growth, kick in zip(growths, kicks):
+        distance = (1 + growth) * (distance + kick)
+    return distance, np.exp(np.sum(growths)) * np.sum(kicks)
+
+
+# %% kicks-added-up: the expansions add up like numbers
+def kicks_added_up(growths, kicks):
+    distance = 0.0
+    for t, kick in enumerate(kicks):
+        distance += kick * (1 + np.sum(growths[t + 1 :]))
+    return distance, np.exp(np.sum(growths)) * np.sum(kicks)
+
+
 # %% exact-stability: the replacing record is taken uniformly
 def exact_stability(algorithm, loss, probabilities, n):
     p, k = np.asarray(probabilities), len(probabilities)

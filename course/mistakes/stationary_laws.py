@@ -1,3 +1,28 @@
+# %% two-variances: the correction with the wrong sign
+def two_variances(curvature, scale, learning_rate):
+    equation = learning_rate * scale**2 / (2 * curvature)
+    return equation / (1 + learning_rate * curvature / 2), equation
+
+
+# %% two-variances: the divergence is overlooked
+def two_variances(curvature, scale, learning_rate):
+    equation = learning_rate * scale**2 / (2 * curvature)
+    return equation / (1 - learning_rate * curvature / 2), equation
+
+
+# %% four-points: both flows from the same site
+def next_site(x, curvature, scale, learning_rate):
+    up = special.ndtr(-curvature * x / scale)
+    return up / special.ndtr(curvature * x / scale)
+
+
+# %% four-points: up and down exchanged
+def next_site(x, curvature, scale, learning_rate):
+    up = special.ndtr(curvature * x / scale)
+    down = special.ndtr(-curvature * (x + learning_rate) / scale)
+    return up / down
+
+
 # %% dead: flow down taken from the same site
 def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     reach = int(np.ceil(60 * scale / (curvature * learning_rate) + 60))

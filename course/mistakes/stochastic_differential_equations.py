@@ -1,3 +1,35 @@
+# %% steps-by-hand: the old variance is contracted once
+def after_steps(start, learning_rate, noise, steps):
+    mean, variance = start, 0.0
+    for _ in range(steps):
+        mean = (1 - learning_rate) * mean
+        variance = (1 - learning_rate) * variance + (learning_rate * noise) ** 2
+    return mean, variance
+
+
+# %% steps-by-hand: the learning rate of the noise is not squared
+def after_steps(start, learning_rate, noise, steps):
+    mean, variance = start, 0.0
+    for _ in range(steps):
+        mean = (1 - learning_rate) * mean
+        variance = (1 - learning_rate) ** 2 * variance + learning_rate * noise**2
+    return mean, variance
+
+
+# %% moments-of-the-model: the noise of a step is taken for that of a unit of time
+def model_moments(start, learning_rate, noise, time):
+    mean = start * np.exp(-time)
+    variance = learning_rate**2 * noise**2 / 2 * (1 - np.exp(-2 * time))
+    return mean, variance, mean**2 + variance
+
+
+# %% moments-of-the-model: the variance decays like the mean
+def model_moments(start, learning_rate, noise, time):
+    mean = start * np.exp(-time)
+    variance = learning_rate * noise**2 * (1 - np.exp(-time))
+    return mean, variance, mean**2 + variance
+
+
 # %% two-moments: the noise coefficient is frozen at the start
 def two_moments(a, c, e, start, time):
     mean = start * np.exp(-a * time)

@@ -1,3 +1,23 @@
+# %% crossing-of-plateaus: the crossing of the bounds without their constants
+def crossing_of_plateaus(sgd_rate, sign_rate):
+    return sign_rate / sgd_rate
+
+
+# %% crossing-of-plateaus: the ratio upside down
+def crossing_of_plateaus(sgd_rate, sign_rate):
+    return np.sqrt(np.pi / 2) * sgd_rate / sign_rate
+
+
+# %% three-regimes: both cross at one
+def compared(S):
+    return S < 1, S > 1
+
+
+# %% three-regimes: both cross where the plateaus do
+def compared(S):
+    return S < np.sqrt(np.pi / 2), S > np.sqrt(np.pi / 2)
+
+
 # %% crossing: the plateaus of the diffusions
 def crossing_scale(curvature, sgd_rate, sign_rate):
     return float(np.sqrt(np.pi / 2) * sign_rate / sgd_rate)

@@ -1,3 +1,25 @@
+# %% known-place: the sensitivity of a record that is zeroed out
+def known_place(m, C, sigma, kappa):
+    powers = kappa ** np.arange(m + 1)
+    return C / sigma * powers[-1] / np.linalg.norm(powers)
+
+
+# %% known-place: the gap does not contract
+def known_place(m, C, sigma, kappa):
+    powers = kappa ** np.arange(m + 1)
+    return 2 * C / sigma / np.linalg.norm(powers)
+
+
+# %% cut-residual: the residual is cut at C
+def cut_residual(residual, length, C):
+    return np.clip(residual, -C, C)
+
+
+# %% cut-residual: the sign is lost
+def cut_residual(residual, length, C):
+    return min(abs(residual), C / length)
+
+
 # %% expanding: a state that is not clipped, and a fixed record
 def expanding(eta, ridge, C):
     a, x = np.array([1.0, 0.0]), np.array([0.0, 1.0])

@@ -55,6 +55,35 @@ def test_form(assignment: Assignment) -> None:
     assert {n: w for n, w in widths.items() if w > 100} == {}
 
 
+def test_an_assignment_opens_with_two_short_tasks(assignment: Assignment) -> None:
+    if assignment.name.startswith(PROJECTS):
+        pytest.skip("a project is one long task")
+    text = "\n".join(assignment.cells[name].source for name in assignment.ids("given"))
+    tasks = re.findall(r"^## Task .+\((\d+) minutes", text, flags=re.MULTILINE)
+    minutes = [int(number) for number in tasks]
+    assert all(5 <= number <= 10 for number in minutes[:2]), minutes
+    for tests in list(assignment.own_tests.values())[:2]:
+        assert [assignment.points[name] for name in tests] == [1]
+    assert "The first two tasks are short and need only the lesson." in text
+    stated = re.search(r"The whole takes about (\d+) minutes", text)
+    assert not stated or int(stated[1]) == sum(minutes)
+
+
+def test_every_longer_task_has_two_folded_hints(assignment: Assignment) -> None:
+    if assignment.name.startswith(PROJECTS):
+        pytest.skip("a project is done without hints")
+    hint = r"<details><summary>Hint (\d)</summary>\n\n(.+)\n\n</details>"
+    hints, given = {}, ""
+    for name, cell in assignment.cells.items():
+        if kind_of(cell) == "given" and cell.cell_type == "markdown":
+            given = cell.source
+        elif kind_of(cell) == "solution":
+            hints[name] = re.findall(hint, given)
+    for name, found in list(hints.items())[2:]:
+        assert [number for number, _ in found] == ["1", "2"], name
+        assert min(len(text) for _, text in found) >= 40, name
+
+
 def test_every_test_says_what_is_wrong(assignment: Assignment) -> None:
     for name in assignment.ids("tests"):
         cell = assignment.cells[name]

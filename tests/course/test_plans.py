@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -10,7 +12,8 @@ import yaml
 
 from book_course.plans import PlanError, assignments, in_words, plans
 from book_ledger.inventory import load
-from coursework.sources import names
+from book_ledger.questions import markdown_cells
+from coursework.sources import COURSE, names
 from nb.layout import ROOT
 
 INVENTORY = load(ROOT)
@@ -37,6 +40,77 @@ def test_what_the_guide_says_of_an_assignment(name: str) -> None:
     assert assignment.tasks >= 3
     assert assignment.title and assignment.automatic > 0 and assignment.by_hand > 0
     assert 45 <= assignment.minutes <= (150 if name in CHAPTERS else 1200)
+
+
+KINDS = {  # what an assignment may cite by its title, and how a chapter heads it
+    "section": r"^#{2,4} (.+)$",
+    "fold": r"^[`:]{3,}\{dropdown\} (.+)$",
+    "exercise": r"^[`:]{3,}\{exercise\} (.+)$",
+    **dict.fromkeys(("lemma", "proposition", "theorem"), r"^[`:]{3,}\{prf:\w+\} (.+)$"),
+}
+CITED = re.compile(  # sections *A* (a remark), *B* and *C* of the appendix *D*
+    rf"\b({'|'.join(KINDS)})s? ((?:\*[^*\n]+\*(?: \([^*)]+\))?(?:, and |, | and )?)+)"
+    r"(?: of the (?:chapter|appendix) \*([^*\n]+)\*)?",
+    flags=re.IGNORECASE,
+)
+TEXTS = {path: "\n".join(markdown_cells(path)) for path in ROOT.glob("notebooks/*/*.ipynb")}
+LESSONS = {text.split("\n")[0].removeprefix("# "): text for text in TEXTS.values()}
+TITLE = {path.stem: text.split("\n")[0].removeprefix("# ") for path, text in TEXTS.items()}
+
+
+def cited(text: str, title: str) -> list[tuple[str, str, str]]:
+    """What a text cites: kind, title, and the lesson; without a lesson, the one of that title."""
+    return [
+        (kind.lower(), each, lesson or title)
+        for kind, titles, lesson in CITED.findall(text)
+        for each in re.findall(r"\*([^*\n]+)\*", titles)
+    ]
+
+
+def missing(text: str, title: str) -> list[tuple[str, str, str]]:
+    """Citations of what does not exist."""
+    return [
+        (kind, each, lesson)
+        for kind, each, lesson in cited(text, title)
+        if each not in re.findall(KINDS[kind], LESSONS.get(lesson, ""), flags=re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_assignment_cites_what_its_chapter_has(name: str) -> None:
+    path = COURSE / "source" / name / f"{name}.ipynb"
+    cells = ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    title = TITLE.get(name, "")
+    text = "\n\n".join(cells)
+    assert missing(text, title) == []
+    assert re.findall(r".*\b(?:Steps? \d|Derivation|the Setting|\*Pictures).*", text) == []
+    (reading,) = re.findall(r"^Read .*$", cells[0], flags=re.MULTILINE)
+    seen = {part for _, *parts in cited(reading, title) for part in parts}
+    assert len(seen) >= 3, "the first cell says which sections to have read"
+    assert set(re.findall(r"\*([^*]+)\*", reading)) <= {*seen, "your own implementation"}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_cites_what_its_chapter_has(name: str) -> None:
+    plan = PLANS[name]
+    text = "\n".join([*plan.goals, plan.marking])
+    assert missing(text, TITLE[name]) == []
+    assert "Step" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Read the sections *Play* and *A betting game*.", []),
+        ("the sections *Play* (short), *Pictures* and *The definition*, and", ["Pictures"]),
+        ("Fold *Proof*, section *Proof*", ["Proof"]),
+        ("The section *Play* of the chapter *Accounting*", ["Play"]),
+        ("the section *Open ends* of the chapter *Accounting for DP-SGD*", []),
+    ],
+)
+def test_a_citation_of_nothing_is_found(text: str, wrong: list[str]) -> None:
+    found = missing(text, TITLE["privacy_as_divergence"])
+    assert [title for _, title, _ in found] == wrong
 
 
 PLAN = {
