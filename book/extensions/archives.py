@@ -20,4 +20,4 @@ def library(root: Path) -> Iterator[tuple[str, bytes]]:
     """The files of the package."""
     for path in sorted((root / "lib" / "dpdynamics").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            yield path.relative_to(root / 'lib').as_posix(), path.read_bytes()
+            yield path.relative_to(root / "lib").as_posix(), path.read_bytes()

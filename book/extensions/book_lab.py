@@ -43,11 +43,12 @@ The notebooks ask no network. They import the library from where the wheel is in
 a notebook that is opened alone, anywhere.
 
 On a closed network with a package index of its own, the line above is all. Without one, fetch the
-packages on a machine that reaches an index,
+packages on a machine of the same kind that reaches an index, with the same Python,
 
-    python -m pip download -d packages -r requirements.lock {more}
+    python -m pip download -d packages -r requirements.lock
+    python -m pip download -d packages {more}
 
-bring the folder "packages" here, and add to both commands of the line above:
+bring the folder "packages" here, and add to both commands of the first line:
 
     --no-index --find-links packages
 
@@ -62,18 +63,17 @@ PAGES = {  # what JupyterLab shows beside the chapters, and need not
     }
 }
 SUMS = ".copies.json"
-HIDDEN = {"hide-input", "remove-cell", "bootstrap"}
+HIDDEN = {"hide-input", "remove-input", "remove-cell", "bootstrap"}
 CLAIM = re.compile(r"^(`{3,})\{claim\} (\S+)\n(?:.*\n)*?\1$", re.MULTILINE)
 ROLE = re.compile(
     r"\{(doc|eq|claimref|numref|cite:[tp]|ref|prf:ref)\}`(?:([^`<]*?) ?<([^`>]*)>|([^`]*))`"
 )
 FORM = re.compile(r"^(`{3,})\{accountant\}\n((?:.*\n)*?)\1$", re.MULTILINE)
 FORM_ELSEWHERE = """
-The form stands in this chapter's page, on the site and in a copy of it on a disk. A terminal gives
-the same numbers: `dpdynamics epsilon --noise 1.0 --samples 50000 --batch 500 --epochs 30 --delta
-1e-6`."""
+The page is `notebooks/synthesis/practitioner.html` of the site. A terminal answers too:
+`dpdynamics epsilon --noise 1.0 --samples 50000 --batch 500 --epochs 30 --delta 1e-6`."""
 HEADING = re.compile(r"^\((\S+)\)=\n#+ (.*)$", re.MULTILINE)
-EQUATION = re.compile(r"^\$\$ \((\S+)\)$", re.MULTILINE)
+DISPLAY = re.compile(r"^ *\$\$\n(?:.*\n)*? *\$\$(?: \((\S+)\))?$", re.MULTILINE)
 LABELLED = re.compile(r"^`{3,}\{([\w:]+)\} ?(.*)\n:label: (\S+)$", re.MULTILINE)
 
 
@@ -85,7 +85,8 @@ class Chapter:
         self.notebook = nbformat.read(path, as_version=4)
         text = "\n\n".join(c.source for c in self.notebook.cells if c.cell_type == "markdown")
         self.labels = dict(HEADING.findall(text))
-        self.labels |= dict.fromkeys(EQUATION.findall(text), "")
+        displays = enumerate(DISPLAY.findall(text), 1)  # Lab counts those without a label, too
+        self.labels |= {name: f"({k})" for k, name in displays if name}
         self.labels |= {label: name for _, name, label in LABELLED.findall(text)}
         self.claims = {found[2] for found in CLAIM.finditer(text)}
         self.cited: set[str] = set()  # by the copy
@@ -102,6 +103,7 @@ class Book:
     """All chapters, the claims and the bibliography."""
 
     def __init__(self, root: Path) -> None:
+        self.root = root
         self.inventory: Inventory = load(root)
         entries = self.inventory.chapters.values()
         written = [(root / c.notebook, c.title) for c in entries if c.notebook]
@@ -169,7 +171,7 @@ class Book:
         if target in self.figures:
             return f"[{self.figures[target]}]({_way(here, home)}#{target})"
         if home is not here:
-            words = words or home.labels[target] or "a formula"
+            words = words or home.labels[target] or "an exercise"
             return f"[{words}]({_way(here, home)}#{target}) in *{home.title}*"
         return f"{{ref}}`{target}`" if role == "numref" else found[0]
 
@@ -180,7 +182,9 @@ class Book:
             entry = self.works.entries[key]
             names = [str(person.last_names[0]) for person in entry.persons["author"]]
             several = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
-            links.append(f"[{several} ({entry.fields['year']})](#cite-{key})")
+            year = entry.fields["year"]
+            said = f"{several} ({year})" if role == "cite:t" else f"{several}, {year}"
+            links.append(f"[{said}](#cite-{key})")
         return "; ".join(links) if role == "cite:t" else f"({'; '.join(links)})"
 
     def _references(self, chapter: Chapter) -> str:
@@ -194,9 +198,9 @@ def _way(here: Chapter, home: Chapter) -> str:
     return "" if home is here else os.path.relpath(home.path, here.path.parent)
 
 
-def files(root: Path) -> Iterator[tuple[str, bytes | nbformat.NotebookNode]]:
+def files(book: Book) -> Iterator[tuple[str, bytes | nbformat.NotebookNode]]:
     """Names and contents: the copies, and the tables beside the chapters that these read."""
-    book = Book(root)
+    root = book.root
     for chapter in book.chapters:
         yield chapter.path.relative_to(root).as_posix(), book.copy(chapter)
     for path in sorted((root / "notebooks").glob("*/data/**/*")):
@@ -204,12 +208,12 @@ def files(root: Path) -> Iterator[tuple[str, bytes | nbformat.NotebookNode]]:
             yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
-def write(root: Path, folder: Path) -> list[str]:
+def write(book: Book, folder: Path) -> list[str]:
     """Write the copies below a folder; return those that their reader changed: they stay."""
     notary, kept = NotebookNotary(), []
     record = folder / SUMS
     sums = json.loads(record.read_text("utf-8")) if record.is_file() else {}
-    for name, content in files(root):
+    for name, content in files(book):
         target = folder / name
         if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() != sums.get(name):
             kept.append(name)
@@ -252,17 +256,18 @@ def archive(app: Sphinx, exception: Exception | None) -> None:
         texts["requirements.lock"] = (root / "requirements.lock").read_bytes()
         copies = (
             (name, content if isinstance(content, bytes) else nbformat.writes(content).encode())
-            for name, content in files(root)
+            for name, content in files(Book(root))
         )
         archives.write(Path(app.outdir) / ARCHIVE, [*texts.items(), *copies])
 
 
 if __name__ == "__main__":
     target, *asked = sys.argv[1:]
-    book = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[2]
+    for name in asked:
+        if not (name.startswith("notebooks/") and (root / name).is_file()):
+            sys.exit(f"{name}: no such chapter; name one as in NB=notebooks/kan/curvature.ipynb")
+    book = Book(root)
     for left in write(book, Path(target)):
         print(f"{left}: you changed it, so it stays (delete it for a fresh copy)", file=sys.stderr)
-    opened = asked or [Book(book).chapters[0].path.relative_to(book).as_posix()]
-    if not (Path(target) / opened[0]).is_file():
-        sys.exit(f"{opened[0]}: no such chapter; name one as in NB=notebooks/kan/curvature.ipynb")
-    print(opened[0])
+    print(*(asked[:1] or [book.chapters[0].path.relative_to(root).as_posix()]))

@@ -182,9 +182,7 @@ def test_it_enters_a_verdict() -> None:
 
 
 def test_a_control_that_changes_nothing_is_the_statement_itself() -> None:
-    check = certified(
-        "tangent", statement=above_tangent, over={"x": (1, 2)}, controls={"same": {}}
-    )
+    check = certified("tangent", statement=above_tangent, over={"x": (1, 2)}, controls={"same": {}})
     assert check.controls[0].outcome == "identical"
     assert check.reasons == (
         'control "same" is the statement itself: the check treats both alike, and shows nothing',

@@ -59,10 +59,10 @@ def put_to_test(
     them; ``read`` and ``read_measured`` turn one of them (or a wrong measurement), after its name,
     into its validated form, and ``as_array`` into an array, to see whether two are the same, which
     leaves the check undecided. ``compare(label, measured, statement)`` returns the comparison,
-    ``tightness(label, statement)`` that of the accepted statement, and ``detect(measured, statement, truth)`` the power of a
-    statistical test against ``statement`` when ``truth`` holds. ``truth`` is None where no
-    statement was accepted and for a wrong measurement: the observed difference, less its 99 %
-    error, takes its place.
+    ``tightness(label, statement)`` that of the accepted statement, and
+    ``detect(measured, statement, truth)`` the power of a statistical test against ``statement``
+    when ``truth`` holds. ``truth`` is None where no statement was accepted and for a wrong
+    measurement: the observed difference, less its 99 % error, takes its place.
     """
     text("name", name)
     printed, corrected, controls = statements
