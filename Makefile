@@ -100,10 +100,10 @@ seeds: $(READY) ## compute all verdicts again under other seeds (SEEDS="1 2"; NB
 	@$(BIN)/python tools/notebooks.py seeds $(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(NB),-- $(NB))
 
 # Copies, in which JupyterLab can show what only the site knows; their owner may change them.
-lab: $(READY) $(VENV)/.lab ## open copies of the chapters in JupyterLab, to change and run (_build/lab)
+lab: $(READY) $(VENV)/.lab ## open copies of the chapters in JupyterLab, to change and run (NB=path: which first)
 	@export JUPYTER_DATA_DIR=$(CURDIR)/_build/lab/.jupyter JUPYTER_CONFIG_DIR=$(CURDIR)/_build/lab/.jupyter; \
-	$(BIN)/python book/extensions/book_lab.py _build/lab && \
-	$(BIN)/jupyter lab --ServerApp.root_dir=_build/lab --LabApp.default_url=/lab/tree/notebooks
+	chapter=$$($(BIN)/python book/extensions/book_lab.py _build/lab $(NB)) && \
+	$(BIN)/jupyter lab --ServerApp.root_dir=_build/lab --LabApp.default_url=/lab/tree/$$chapter
 
 # ----------------------------------------------------------------------------------- the course
 

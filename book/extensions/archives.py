@@ -16,8 +16,8 @@ def write(target: Path, files: Iterable[tuple[str, bytes]]) -> None:
             archive.writestr(entry, content)
 
 
-def library(root: Path, below: str = "") -> Iterator[tuple[str, bytes]]:
-    """The files of the package, with names that begin with ``below``."""
+def library(root: Path) -> Iterator[tuple[str, bytes]]:
+    """The files of the package."""
     for path in sorted((root / "lib" / "dpdynamics").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            yield f"{below}{path.relative_to(root / 'lib').as_posix()}", path.read_bytes()
+            yield path.relative_to(root / "lib").as_posix(), path.read_bytes()

@@ -7,6 +7,7 @@ from nbformat.v4 import new_code_cell, new_output
 from planting import CHAPTER, ERRATUM, Book, cell, check, comparison, record
 
 from book_ledger import gate, ledger
+from dpdynamics.verification import Erratum, identity, instead, out_of_reach, verdict
 
 
 def test_the_book_has_no_problem(root: Path) -> None:
@@ -25,6 +26,14 @@ def problem(book: Book, *cells: object) -> str:
     assert len(found) == 1, found
     assert found[0].startswith(f"{CHAPTER}, cell {len(cells) + 1}")
     return found[0]
+
+
+def problem_of(book: Book, recorded: object) -> str:
+    """All that is wrong with a book in which one cell records this, each time in that cell."""
+    book.cells[1:] = [cell(recorded)]
+    found = gate.problems(book.write())
+    assert all(line.startswith(f"{CHAPTER}, cell 2") for line in found)
+    return "\n".join(found)
 
 
 def test_sound_evidence_passes(book: Book) -> None:
@@ -81,8 +90,10 @@ def test_the_verdict_follows_the_gravest_erratum(
 def test_coverage_is_required_and_rests_on_rejected_controls(book: Book) -> None:
     assert "coverage is missing" in problem(book, cell(record(coverage=[])))
     invented = [{"term": "the sign", "by": ["sign flipped"]}]
-    words = problem(book, cell(record(coverage=invented)))
-    assert 'coverage of "the sign": "sign flipped" exercises nothing' in words
+    book.cells[1:] = [cell(record(verdict="undecided", coverage=invented))]
+    words = "\n".join(gate.problems(book.write()))
+    assert 'the term "the sign" is not exercised: with these numbers "sign flipped" is' in words
+    assert "give undecided" in problem_of(book, record(coverage=invented))
 
 
 def test_rebuilt_statements_are_called_so(book: Book) -> None:
@@ -178,6 +189,45 @@ def test_undecided(book: Book) -> None:
     assert "test2025.thm1: undecided: the measurement is too coarse" in words
 
 
+def played(**changes: object) -> dict[str, object]:
+    """What a reader's cell records: a misprint and its correction, with some numbers changed."""
+    given = {"printed": 1.0, "corrected": 2.0, "controls": {"three": 3.0}} | changes
+    on_substitute = given.pop("substitute", False)
+    tried = identity(ERRATUM["check"], measured=2.0, rtol=1e-9, **given)  # type: ignore[arg-type]
+    term = {} if on_substitute else {"the factor": "three"}
+    sound = identity("another", measured=2.0, printed=2.0, controls={"three": 3.0}, rtol=1e-9)
+    slip = Erratum(**{**ERRATUM, "also": ()})
+    if on_substitute:
+        found = out_of_reach("test2025.thm1", reason="a", tested=[sound], substitute=[tried])
+    else:
+        found = verdict("test2025.thm1", tried, errata=[slip], coverage=term)
+    return found.evidence
+
+
+@pytest.mark.parametrize("substitute", [False, True])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"printed": 2.0},
+        {"corrected": 1.0},
+        {"controls": {"three": 1.0}},
+        {"controls": {"three": 2.0}},
+        {"controls": {"three": instead(2.0)}},
+        {"printed": 2.0, "corrected": None, "controls": {"three": 2.0}},
+    ],
+)
+def test_what_a_reader_s_numbers_leave_undecided_enters_no_ledger(
+    book: Book, changes: dict[str, object], substitute: bool
+) -> None:
+    assert gate.of_record(played(substitute=substitute)) == []
+    assert problem_of(book, played(**changes, substitute=substitute))
+
+
+def test_a_printed_statement_that_holds_leaves_its_erratum_nothing_to_show(book: Book) -> None:
+    words = problem_of(book, played(printed=2.0, corrected=None))
+    assert "the erratum at Theorem 1, display has nothing to show" in words
+
+
 def test_unknown_claim(book: Book) -> None:
     assert "test2025.thm9: no such claim" in problem(book, cell(record("thm9")))
 
@@ -215,9 +265,10 @@ def test_assumed_is_for_definitions(book: Book) -> None:
 
 
 def test_erratum_must_rest_on_a_check_that_rejects(book: Book) -> None:
-    assert "does not reject the printed statement" in problem(book, cell(record(errata=[ERRATUM])))
-    other = ERRATUM | {"check": "another"}
-    assert 'there is no check "another"' in problem(book, cell(record(errata=[other])))
+    for erratum in (ERRATUM, ERRATUM | {"check": "another"}):
+        words = problem_of(book, record(errata=[erratum]))
+        assert "recorded as holds, but its checks and errata give undecided" in words
+        assert f'the check "{erratum["check"]}" does not reject the printed statement' in words
 
 
 def test_malformed_record(book: Book) -> None:

@@ -177,7 +177,8 @@ def test_bootstrap_finds_a_clone_or_an_address_or_says_what_to_do(tmp_path: Path
     assert (installed.returncode, installed.stdout, installed.stderr) == (0, "", "")
     alone = run_bootstrap("", deep, "-I", "-S")
     assert alone.returncode == 1 and "ModuleNotFoundError" in alone.stderr
-    assert bootstrap_source("").splitlines()[-1].endswith("Open this inside a clone: make lab")
+    words = bootstrap_source("").splitlines()[-1]  # which IPython shows below the error
+    assert words.endswith("missing? pip install dpdynamics-*.whl of notebooks-to-run.zip")
     asked = run_bootstrap(address, deep, "-I", "-S")
     assert asked.stdout == f'pip install --quiet "dpdynamics @ git+{address}"\n'
     (tmp_path / "lib" / "dpdynamics").mkdir(parents=True)

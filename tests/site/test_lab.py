@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import time
 import urllib.request
 import zipfile
@@ -15,22 +16,59 @@ from typing import Any
 import nbformat
 import pytest
 
-from book_lab import ARCHIVE, HIDDEN, write
+from book_lab import ARCHIVE, HIDDEN, Book, write
 from nb.layout import ROOT
 
-OPENED = ["notebooks/foundations/gaussian_divergence.ipynb", "notebooks/kan/separability.ipynb"]
-NOT_FOR_LAB = re.compile(r"\{(claim|claimref|cite:[tp]|numref|doc)\}")
+CHANGES = {  # chapters to open, run and change: cell after cell, what is replaced by what
+    "notebooks/foundations/privacy_as_divergence.ipynb": [
+        ('"noise": 2.0', '"noise": 1.0'),
+    ],
+    "notebooks/adaptive/descent_lemmas.ipynb": [
+        ("printed=-1.5,\n    corrected=0.0", "printed=0.0,\n    corrected=0.0"),
+        ('verdict(\n    "anon2025.lemA.2"', 'verdict(\n    "anon2025.lemA.2"'),
+    ],
+}
+ANSWERS = [
+    "Control “noise twice as large” is the statement itself: the check treats both alike",
+    "The corrected statement is the printed one: nothing is corrected.",
+]
+OPENED = [*CHANGES]
+# What jupyterlab-myst 2.7 shows of what the chapters use; any other is an error in its window.
+DIRECTIVES = {"admonition", "dropdown", "exercise", "solution"}
+DIRECTIVES |= {f"prf:{kind}" for kind in ("algorithm", "corollary", "definition", "lemma")}
+DIRECTIVES |= {f"prf:{kind}" for kind in ("proof", "proposition", "theorem")}
+ROLES = {"eq", "ref", "prf:ref"}
+LABEL = re.compile(r"^\((\S+)\)=$|^:label: (\S+)$|^\$\$ \((\S+)\)$", re.MULTILINE)
+LINK = re.compile(r"\]\(([^()\s#]*\.ipynb)?(?:#([^()\s]+))?\)")
 VERDICT = "application/vnd.dpdynamics.verdict+json"
+
+
+def prepare(folder: Path, *named: str) -> subprocess.CompletedProcess[str]:
+    """Do what ``make lab`` does first, with a data folder of its own for Jupyter's signatures."""
+    script = ROOT / "book" / "extensions" / "book_lab.py"
+    return subprocess.run(
+        [sys.executable, str(script), str(folder), *named],
+        env={**os.environ, "JUPYTER_DATA_DIR": str(folder / ".jupyter")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The copies, with a data folder of their own for Jupyter's signatures."""
+    """The copies."""
     folder = tmp_path_factory.mktemp("lab")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUPYTER_DATA_DIR", str(folder / ".jupyter"))
-        assert write(ROOT, folder) == []
+    done = prepare(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "notebooks/foundations/privacy_as_divergence.ipynb\n"  # it is opened
     return folder
+
+
+def test_a_chapter_that_there_is_not_opens_nothing(tmp_path: Path) -> None:
+    wrong = prepare(tmp_path, "kan/curvature")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "kan/curvature: no such chapter; name one as in NB=" in wrong.stderr
 
 
 def cells(path: Path, kind: str) -> list[nbformat.NotebookNode]:
@@ -49,8 +87,27 @@ def test_copies_have_the_code_and_no_word_that_only_the_site_knows(folder: Path)
             == c.metadata.get("jupyter", {}).get("source_hidden", False)
             for c in code
         )
-        left = [NOT_FOR_LAB.findall(c.source) for c in cells(copy, "markdown")]
-        assert not any(left), copy.name
+
+
+def test_copies_have_no_directive_role_or_link_that_lab_does_not_know(folder: Path) -> None:
+    copies = sorted(folder.glob("notebooks/*/*.ipynb"))
+    texts = {c: "\n\n".join(cell.source for cell in cells(c, "markdown")) for c in copies}
+    labels = {c: {a or b or d for a, b, d in LABEL.findall(text)} for c, text in texts.items()}
+    linked = set()
+    for copy, text in texts.items():
+        assert set(re.findall(r"^ *[`:]{3,}\{([^}]+)\}", text, re.MULTILINE)) <= DIRECTIVES, copy
+        roles = re.findall(r"\{([\w:]+)\}`(?:[^`<]*<)?([^`<>]+)>?`", text)
+        assert {role for role, _ in roles} <= ROLES, copy
+        assert {target for _, target in roles} <= labels[copy], copy
+        for path, label in LINK.findall(text):
+            other = (copy.parent / path).resolve() if path else copy
+            assert other in texts, (copy, path)
+            assert not label or label in labels[other], (copy, path, label)
+            linked.add(label.partition("-")[0])
+    assert {"claim", "cite", "fig"} <= linked
+    desk = texts[folder / "notebooks" / "synthesis" / "practitioner.ipynb"]
+    assert "desk.spent_epsilon(" in desk
+    assert "`dpdynamics epsilon --noise" in desk
 
 
 def test_a_changed_copy_stays_and_the_others_follow_their_chapters(
@@ -59,13 +116,15 @@ def test_a_changed_copy_stays_and_the_others_follow_their_chapters(
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(folder / ".jupyter"))
     mine, other = folder / OPENED[0], folder / OPENED[1]
     before = mine.read_text("utf-8")
-    mine.write_text(before.replace("# The R", "# My R", 1), "utf-8")
+    mine.write_text(before.replace("# Privacy", "# My privacy", 1), "utf-8")
     other.unlink()
-    assert write(ROOT, folder) == [OPENED[0]]
+    named = prepare(folder, OPENED[1])
+    assert (named.returncode, named.stdout) == (0, f"{OPENED[1]}\n")  # which is opened
+    assert named.stderr.startswith(f"{OPENED[0]}: you changed it, so it stays")
     assert other.is_file()
-    assert "# My R" in mine.read_text("utf-8")
+    assert "# My privacy" in mine.read_text("utf-8")
     mine.unlink()
-    assert write(ROOT, folder) == []
+    assert write(Book(ROOT), folder) == []
     assert mine.read_text("utf-8") == before
 
 
@@ -74,11 +133,57 @@ def test_the_site_has_them_in_an_archive_with_all_that_they_need() -> None:
         names = set(archive.namelist())
         words = archive.read("README.txt").decode()
     notebooks = {p.relative_to(ROOT).as_posix() for p in ROOT.glob("notebooks/*/*.ipynb")}
-    library = {p.relative_to(ROOT).as_posix() for p in (ROOT / "lib").glob("dpdynamics/**/*.py")}
-    assert notebooks | library | {"requirements.lock"} <= names
+    wheel = next(name for name in names if name.endswith(".whl"))
+    assert notebooks | {"requirements.lock"} <= names
+    assert not any(name.startswith("lib/") for name in names)
     assert any("/data/" in name for name in names)
     assert "pip install -r requirements.lock" in words
     assert "torch==" in words
+    assert f"pip install --no-deps --no-index ./{wheel}" in words
+
+
+RUN_ALONE = """
+import sys, nbformat, dpdynamics
+from nbclient import NotebookClient
+assert dpdynamics.__file__.startswith(sys.prefix), dpdynamics.__file__
+notebook = nbformat.read(sys.argv[1], as_version=4)
+NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+print(sum("%s" in o.get("data", {}) for c in notebook.cells for o in c.get("outputs", [])))
+"""
+
+
+def test_a_notebook_of_the_archive_runs_alone_with_the_wheel(tmp_path: Path) -> None:
+    """In a fresh environment, which sees our packages but not our library, with no network."""
+    with zipfile.ZipFile(ROOT / "_build" / "html" / ARCHIVE) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    alone, fresh = tmp_path / "alone", tmp_path / "fresh"
+    alone.mkdir()
+    notebook = alone / "chapter.ipynb"
+    notebook.write_bytes((tmp_path / "unpacked" / OPENED[1]).read_bytes())
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(fresh)], check=True)
+    python = str(fresh / "bin" / "python")
+    words = (tmp_path / "unpacked" / "README.txt").read_text("utf-8")
+    line = words.splitlines()[-1].split("pip install ")[1]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", python, "install", "-q", *line.split()],
+        cwd=tmp_path / "unpacked",
+        check=True,
+    )
+    packages = sysconfig.get_path("purelib")
+    site = next((fresh / "lib").glob("python*/site-packages"))
+    (site / "ours.pth").write_text(packages, "utf-8")
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "MATPLOTLIBRC")}
+    done = subprocess.run(
+        [python, "-c", RUN_ALONE % VERDICT, str(notebook)],
+        cwd=alone,
+        env=environment | {"JUPYTER_PREFER_ENV_PATH": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    stored = [o for c in cells(notebook, "code") for o in c.outputs]
+    assert int(done.stdout) == sum(VERDICT in o.get("data", {}) for o in stored) > 0
 
 
 @pytest.fixture(scope="module")
@@ -115,35 +220,45 @@ def lab(folder: Path) -> str:
         server.wait(30)
 
 
-def test_a_chapter_opens_like_its_page_and_runs(lab: str, folder: Path, browser: Any) -> None:
+@pytest.fixture
+def window(lab: str, browser: Any) -> Any:
+    """A page of the browser."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    for path in reversed(OPENED):
-        page.goto(f"{lab}/lab/tree/{path}?reset", timeout=120_000)
-        notebook = page.locator(".jp-Notebook")
-        notebook.locator(".jp-RenderedMarkdown h1, h1").first.wait_for(timeout=120_000)
-        page.wait_for_timeout(3000)
-        seen: list[str] = []
-        for _ in range(12):
-            seen.append(notebook.inner_text())
-            page.mouse.move(800, 500)
-            page.mouse.wheel(0, 800)
-            page.wait_for_timeout(300)
-        words = "\n".join(seen)
-        assert "Unknown Directive" not in words
-        assert "{" + "claim" not in words
-        assert "In this chapter" in words
-        assert "Fig. " in words
-        assert "import numpy" not in words
-        assert notebook.locator("svg, img").count()
-        assert notebook.locator("mjx-container, .katex").count()
-    assert page.locator("text=Formgrader").count() == 0
-    page.keyboard.press("Escape")
-    page.click("text=Run >> visible=true")
-    page.click("text=Run All Cells >> visible=true")
-    target = folder / OPENED[0]
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("path", OPENED)
+def test_a_chapter_reads_like_its_page_runs_and_answers_a_change(
+    lab: str, folder: Path, window: Any, path: str
+) -> None:
+    window.goto(f"{lab}/lab/tree/{path}?reset", timeout=120_000)
+    notebook = window.locator(".jp-Notebook")
+    notebook.locator(".jp-RenderedMarkdown h1, h1").first.wait_for(timeout=120_000)
+    links = notebook.locator("a.hover-link")  # to labels that Lab has found
+    links.nth(5).wait_for(state="attached", timeout=120_000)
+    window.wait_for_timeout(3000)
+    seen: list[str] = []
+    for _ in range(12):
+        seen.append(notebook.inner_text())
+        window.mouse.move(800, 500)
+        window.mouse.wheel(0, 800)
+        window.wait_for_timeout(300)
+    words = "\n".join(seen)
+    assert "Unknown Directive" not in words
+    assert "{" + "claim" not in words
+    assert "Fig. " in words
+    assert "import numpy" not in words
+    assert notebook.locator("svg, img").count()
+    assert notebook.locator("mjx-container, .katex").count()
+    assert window.locator("text=Formgrader").count() == 0
+    window.keyboard.press("Escape")
+    window.click("text=Run >> visible=true")
+    window.click("text=Run All Cells >> visible=true")
+    target = folder / path
     for _ in range(240):
-        page.wait_for_timeout(1000)
-        page.keyboard.press("Control+s")
+        window.wait_for_timeout(1000)
+        window.keyboard.press("Control+s")
         try:
             done = cells(target, "code")
         except ValueError:  # it is being written
@@ -154,4 +269,16 @@ def test_a_chapter_opens_like_its_page_and_runs(lab: str, folder: Path, browser:
     outputs = [output for c in done for output in c.outputs]
     assert any(VERDICT in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.output_type == "error"]
-    page.close()
+    every = nbformat.read(target, as_version=4).cells
+    for before, after in CHANGES[path]:
+        place = next(k for k, c in enumerate(every) if before in c.source)
+        cell = notebook.locator(".jp-Cell").nth(place)
+        cell.locator(".jp-InputPlaceholder").click()  # unfolds the code
+        cell.locator(".cm-content").click()
+        window.keyboard.press("Control+a")
+        window.keyboard.insert_text(every[place].source.replace(before, after, 1))
+        window.keyboard.press("Control+Enter")
+    answer = cell.locator(".dpd-verdict", has_text=ANSWERS[OPENED.index(path)])
+    answer.wait_for(timeout=120_000)
+    assert "undecided" in answer.inner_text()
+    answer.scroll_into_view_if_needed(); window.screenshot(path="/tmp/h/f/Btry/answer-%d.png" % OPENED.index(path))

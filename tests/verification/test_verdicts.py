@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import json
+import re
 from dataclasses import replace
 from importlib import resources
 
@@ -63,6 +64,12 @@ def an_erratum(
     check: str = "two and two", grade: str = "misprint", part: str = "statement"
 ) -> Erratum:
     return Erratum("p. 3, (5)", "2 + 2 = 5", "2 + 2 = 4", "None.", check, grade, part)
+
+
+def in_the_open(result: Verdict) -> str:
+    """What the box of a verdict says below its folded evidence."""
+    box = result._repr_mimebundle_()[0]["text/html"]
+    return re.sub(r"<[^>]*>", "", box.rpartition("</details>")[2])
 
 
 OUTCOMES = ["holds", "corrected", "fails", "undecided"]
@@ -162,9 +169,15 @@ def test_an_erratum_is_tied_to_its_evidence(outcome):
 
 
 @pytest.mark.parametrize("outcome", ["holds", "undecided"])
-def test_an_erratum_on_an_accepted_statement_is_refused(outcome):
-    with pytest.raises(ValueError, match="does not reject"):
-        verdict("lin2025.eq5", a_check(outcome), errata=[an_erratum()])
+def test_an_erratum_on_an_accepted_statement_has_nothing_to_show(outcome):
+    result = verdict("lin2025.eq5", a_check(outcome), errata=[an_erratum()])
+    assert result.verdict == "undecided"
+    said = (
+        "The erratum at p. 3, (5) has nothing to show: with these numbers the check "
+        "“two and two” does not reject the printed statement."
+    )
+    assert said in in_the_open(result)
+    assert said in str(result)
 
 
 def test_an_erratum_without_its_check_words_or_grade_is_refused():
@@ -196,12 +209,47 @@ def test_coverage_names_what_exercises_each_term():
     assert "all x: not exercised" in str(result)
 
 
-@pytest.mark.parametrize("by", ["two and two", "four", ["three", "four"], "", [" "]])
-def test_coverage_by_nothing_that_was_rejected_is_refused(by):
+@pytest.mark.parametrize("by", ["four", ["three", "four"], "", [" "]])
+def test_coverage_by_no_control_and_no_check_is_refused(by):
     with pytest.raises(ValueError, match="coverage"):
         verdict("lin2025.eq5", a_check("holds"), coverage={"a sum": by})
     with pytest.raises(ValueError, match="coverage"):
         verdict("lin2025.eq5", a_check("undecided"), coverage={"a sum": "three"})
+
+
+def test_coverage_by_what_was_not_rejected_decides_nothing():
+    four = identity("4", measured=4.0, printed=4.0, controls={"four": 4.0}, rtol=1e-12)
+    result = verdict("lin2025.eq5", four, coverage={"a sum": ["four", "4"]})
+    assert result.verdict == "undecided"
+    assert in_the_open(result).count("The term “a sum” is not exercised: with these numbers") == 2
+    result = verdict("lin2025.eq5", a_check("holds"), coverage={"a sum": "two and two"})
+    assert result.verdict == "undecided"
+
+
+def test_a_reader_s_numbers_are_answered_in_the_open():
+    """Outside the folded evidence; a verdict of the book has nothing there."""
+
+    def of(**changes):
+        given = {"printed": 5.0, "corrected": 4.0, "controls": {"three": 3.0}} | changes
+        check = identity("two and two", measured=4.0, rtol=1e-12, **given)
+        return verdict("lin2025.eq5", check, errata=[an_erratum()])
+
+    assert of().verdict == "holds, misprinted"
+    assert in_the_open(of()) == ""
+    equal = of(controls={"three": 4.0})
+    assert equal.verdict == "undecided"
+    assert "Control “three” is the statement itself: the check treats" in in_the_open(equal)
+    fixed = of(printed=4.0)
+    assert fixed.verdict == "undecided"
+    assert "The corrected statement is the printed one: nothing is" in in_the_open(fixed)
+    assert "has nothing to show" in in_the_open(fixed)
+    broken = verdict("lin2025.eq5", a_check("fails"))
+    assert broken.verdict == "fails as printed"
+    assert in_the_open(broken) == (
+        "The check “two and two” rejects the printed statement, and no erratum says so."
+    )
+    for result in (equal, fixed, broken):
+        VALIDATOR.validate(result.evidence)
 
 
 def test_repaired_means_that_a_true_statement_stands_beside_each_false_one():

@@ -24,7 +24,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from coursework.sources import COURSE, Assignment
-from nb.layout import LEFT_OUT, LIBRARY, ROOT, build_library, pack
+from nb.layout import LEFT_OUT, ROOT, pack, wheel
 
 ARCHIVE = "course.zip"
 NOTES = COURSE / "handout.md"
@@ -142,20 +142,9 @@ def archive(folder: Path, names: list[str]) -> Path:
             file = folder / "release" / name / f"{name}.ipynb"
             pack(packed, f"course/assignments/{name}.ipynb", file.read_bytes())
         with TemporaryDirectory() as scratch:
-            wheel = _wheel(Path(scratch))
-            pack(packed, f"course/library/{wheel.name}", wheel.read_bytes())
+            built = wheel(Path(scratch))
+            pack(packed, f"course/library/{built.name}", built.read_bytes())
         for file in sorted(SITE.rglob("*")):
             if file.is_file() and file.name not in LEFT_OUT:
                 pack(packed, f"course/book/{file.relative_to(SITE)}", file.read_bytes())
     return path
-
-
-def _wheel(scratch: Path) -> Path:
-    """Build the library's wheel from a copy, so that nothing is written beside the sources."""
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copyfile(ROOT / name, scratch / name)
-    shutil.copytree(
-        LIBRARY, scratch / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg*")
-    )
-    build_library(scratch, scratch / "wheel", ("wheel",), "0")
-    return next((scratch / "wheel").glob("*.whl"))

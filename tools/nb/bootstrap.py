@@ -2,7 +2,7 @@
 
 It uses an installed library, else the library of the clone that the notebook lies in, at any depth
 up to eight folders, else it installs the library from the repository's address; without an address
-its last line says what to do. It prints nothing. Its text is defined here and nowhere else;
+its last line says what to install. It prints nothing. Its text is defined here and nowhere else;
 ``tools/notebooks.py run`` writes it, with the current address, and ``tools/notebooks.py check``
 compares.
 """
@@ -20,7 +20,9 @@ import sys
 
 sys.path += ["../" * folders + "lib" for folders in range(9)]  # of a clone
 """
-_ALONE = "import dpdynamics  # noqa: F401  missing? Open this inside a clone: make lab"
+_ALONE = (
+    "import dpdynamics  # noqa: F401  missing? pip install dpdynamics-*.whl of notebooks-to-run.zip"
+)
 _INSTALL = """\
 try:
     import dpdynamics  # noqa: F401

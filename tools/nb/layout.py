@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -45,6 +46,17 @@ def build_library(source: Path, target: Path, kinds: tuple[str, ...], seconds: s
     )
     if result.returncode:
         raise RuntimeError(f"the library was not packed: {result.stderr[-1000:]}")
+
+
+def wheel(scratch: Path) -> Path:
+    """Build the library's wheel from a copy, so that nothing is written beside the sources."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, scratch / name)
+    shutil.copytree(
+        LIBRARY, scratch / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg*")
+    )
+    build_library(scratch, scratch / "wheel", ("wheel",), "0")
+    return next((scratch / "wheel").glob("*.whl"))
 
 
 def find_notebooks(paths: list[Path] | None = None) -> list[Path]:

@@ -30,7 +30,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-from . import anchors, directives, inventory, ledger, letters, pages, roles, scripts
+from . import anchors, directives, gate, inventory, ledger, letters, pages, roles, scripts
 
 LOGGER = logging.getLogger(__name__)
 SCHEMA = Path(__file__).parent / "ledger.schema.json"
@@ -66,6 +66,10 @@ def read(app: Sphinx) -> None:
             LOGGER.warning("chapters.yml lists %s, which is missing", path, type="book_ledger")
         for fault in notebook.faults if notebook else ():
             LOGGER.warning("%s", fault.message, type="book_ledger")
+    for decision in found.decisions:
+        for wrong in gate.of_record(decision.record):
+            place = f"{decision.place}, {decision.claim}"
+            LOGGER.warning("%s: %s", place, wrong, type="book_ledger")
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

@@ -123,13 +123,12 @@ def _of_record(record: Record) -> Iterator[str]:
             yield f'check "{check["name"]}": {text}'
     if strange := [n for n in record["substitute"] if n not in {c["name"] for c in checks}]:
         yield f'there is no check "{strange[0]}", which is called a substitute'
-    derived = words.settled(
-        {**record, "checks": [{**check, "outcome": outcome(check)} for check in checks]}
-    )
+    again = {**record, "checks": [{**check, "outcome": outcome(check)} for check in checks]}
+    derived = words.settled(again)
     if verdict != derived:
         yield f"recorded as {verdict}, but its checks and errata give {derived}"
-    yield from _of_coverage(record)
-    yield from _of_errata(record)
+    yield from words.unsupported(again)
+    yield from words.unexplained(again)
 
 
 def _of_check(check: Record) -> Iterator[str]:
@@ -149,32 +148,6 @@ def _of_check(check: Record) -> Iterator[str]:
             yield f'"{comparison["label"]}" is recorded as {stated} at ratio {comparison["ratio"]}'
     if check["outcome"] != outcome(check):
         yield f"recorded as {check['outcome']}, but its comparisons give {outcome(check)}"
-
-
-def _of_coverage(record: Record) -> Iterator[str]:
-    able = {check["name"] for check in record["checks"] if outcome(check) == CORRECTED}
-    for check in record["checks"]:
-        able |= {c["label"] for c in check["controls"] if outcome_of_ratio(c) == "rejected"}
-    for entry in record["coverage"]:
-        for label in entry["by"]:
-            if label not in able:
-                yield f'coverage of "{entry["term"]}": "{label}" exercises nothing'
-
-
-def _of_errata(record: Record) -> Iterator[str]:
-    checks = {check["name"]: check for check in record["checks"]}
-    naming = [(e, name) for e in record["errata"] for name in (e["check"], *e["also"])]
-    for erratum, name in naming:
-        check = checks.get(name)
-        if check is None:
-            yield f'erratum at {erratum["location"]}: there is no check "{name}"'
-        elif outcome(check) not in (CORRECTED, FAILED):
-            text = f'check "{check["name"]}" does not reject the printed statement'
-            yield f"erratum at {erratum['location']}: {text}"
-    named = {name for _, name in naming} | set(record["substitute"])
-    for name, check in checks.items():
-        if outcome(check) in (CORRECTED, FAILED) and name not in named:
-            yield f'check "{name}" rejects the printed statement, and no erratum says so'
 
 
 def outcome_of_ratio(comparison: Record) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 ACCEPTED, REJECTED, UNDECIDED = "accepted", "rejected", "undecided"
+IDENTICAL = "identical"  # what was to be told apart is the same: nothing was put to the test
 HELD, CORRECTED, FAILED = "holds", "corrected", "fails"  # outcomes of a check
 
 
@@ -23,7 +24,7 @@ class Comparison:
 
     label: str  # "printed", "corrected" or the words that describe the control
     ratio: float  # discrepancy over tolerance, at least 0, possibly infinite, never NaN
-    outcome: str  # accepted, rejected or undecided
+    outcome: str  # accepted, rejected, undecided or identical
     power: float | None = None  # probability that a statistical test rejects the control
     worst: Mapping[str, Any] = field(default_factory=dict)  # the point that decides the ratio
     replaces: str = "statement"  # or "measurement": what a control falsifies
@@ -46,7 +47,8 @@ class Check:
     Made by the nine kinds of check, never by hand. ``outcome`` is derived:
 
     * ``undecided`` when there is a reason: no control, a control that is not rejected or rejected
-      with too little power, a test that could not decide, or a recorded objection;
+      with too little power or the statement itself, a correction that is the printed statement, a
+      test that could not decide, or a recorded objection;
     * ``holds`` when the printed statement is accepted;
     * ``corrected`` when it is rejected and the corrected one accepted;
     * ``fails`` otherwise.
@@ -87,11 +89,21 @@ class Check:
         if not self.controls:
             reasons.append("no control: nothing shows that this check can fail")
         for control in self.controls:
-            if control.outcome == ACCEPTED:
-                reasons.append(f'control "{control.label}" is not rejected')
+            if control.outcome == IDENTICAL:
+                reasons.append(
+                    f'control "{control.label}" is the {control.replaces} itself: '
+                    "the check treats both alike, and shows nothing"
+                )
+            elif control.outcome == ACCEPTED:
+                reasons.append(
+                    f'control "{control.label}" is not rejected: '
+                    f"the check does not tell it from the {control.replaces}"
+                )
             elif control.outcome == UNDECIDED:
                 weak = "" if control.power is None else f" (power {control.power:.3g})"
                 reasons.append(f'control "{control.label}" is not told apart{weak}')
+        if self.corrected is not None and self.corrected.outcome == IDENTICAL:
+            reasons.append("the corrected statement is the printed one: nothing is corrected")
         deciding = [self.printed]
         if self.printed.outcome == REJECTED and self.corrected is not None:
             deciding.append(self.corrected)

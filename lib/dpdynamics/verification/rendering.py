@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import words
-from .evidence import CORRECTED, FAILED, HELD, UNDECIDED, Comparison
+from .evidence import CORRECTED, FAILED, HELD, IDENTICAL, UNDECIDED, Comparison
 
 if TYPE_CHECKING:
     from .verdicts import Verdict
@@ -106,6 +106,8 @@ def wording(comparison: Mapping[str, Any], unit: str = "tolerance") -> str:
     if comparison["outcome"] == "rejected":
         factor = "without bound" if ratio == "∞" else f"by a factor {ratio}"
         return f"rejected {factor}{strength}"
+    if comparison["outcome"] == IDENTICAL:
+        return "the same, so nothing was put to the test"
     outcome = "accepted" if comparison["outcome"] == "accepted" else "not decided"
     return f"{outcome} at {ratio} of the {unit}{strength}"
 
@@ -175,6 +177,16 @@ def substitute(evidence: Mapping[str, Any]) -> str:
     return f"What could be tested{rest}, on a stand-in, {told}." if told else ""
 
 
+def doubts(evidence: Mapping[str, Any]) -> list[str]:
+    """Say in sentences what the ledger would refuse: why nothing is decided, or is unexplained."""
+    found = words.unsupported(evidence) + words.unexplained(evidence)
+    if evidence["verdict"] == UNDECIDED:
+        reasons = [reason for check in evidence["checks"] for reason in check["reasons"]]
+        found = [*dict.fromkeys(reasons), *found]
+    quoted = (re.sub(r'"([^"]*)"', r"“\1”", text) for text in found)
+    return [f"{text[0].upper()}{text[1:]}." for text in quoted]
+
+
 # --- text and HTML -------------------------------------------------------------------------------
 
 
@@ -182,7 +194,8 @@ def as_text(evidence: Mapping[str, Any]) -> str:
     """Return the verdict for a terminal."""
     word = evidence["verdict"]
     lines = [f"{SYMBOLS[word]} {evidence['claim']}: {word}"]
-    lines += [f"  {told}" for told in (why(evidence), substitute(evidence)) if told]
+    told = (*doubts(evidence), why(evidence), substitute(evidence))
+    lines += [f"  {sentence}" for sentence in told if sentence]
     for check in evidence["checks"]:
         symbol = SYMBOLS[DRAWN_LIKE[check["outcome"]]]
         lines.append(f"  {symbol} {check['name']} ({check['kind']}, {check['outcome']})")
@@ -232,6 +245,7 @@ def as_html(evidence: Mapping[str, Any]) -> str:
         counts.append(f"{rejected} of {counted(len(tried), 'control')} rejected")
     if errata := len(evidence["errata"]):
         counts.append(counted(errata, "erratum", "errata"))
+    open_ = "".join(_line(escape(sentence)) for sentence in doubts(evidence))
     told_at_once = f"<span style='opacity:.75'>{' · '.join(counts)}</span>"
     head = f"{_badge(word)}<strong>{word}</strong> <code>{claim}</code> {told_at_once}"
     return (
@@ -239,7 +253,7 @@ def as_html(evidence: Mapping[str, Any]) -> str:
         "style='border:1px solid rgba(128,128,128,.4);"
         f"border-left:.4em solid {COLOURS[word]};border-radius:.3em;padding:.3em .9em;"
         "margin:.4em 0;font-size:.95em;line-height:1.45;color:inherit;background:transparent'>"
-        f"{_folded(head, body, '0')}</div>"
+        f"{_folded(head, body, '0')}{open_}</div>"
     )
 
 

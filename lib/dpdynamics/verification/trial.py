@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, text
-from .evidence import ACCEPTED, REJECTED, UNDECIDED, Check, Comparison
+from .evidence import ACCEPTED, IDENTICAL, REJECTED, UNDECIDED, Check, Comparison
 from .statistics import finite
 
 POWER = 0.99  # probability with which a statistical test must reject a control
@@ -57,12 +57,12 @@ def put_to_test(
 
     ``statements`` are ``printed``, ``corrected`` (or None) and ``controls`` as the user passed
     them; ``read`` and ``read_measured`` turn one of them (or a wrong measurement), after its name,
-    into its validated form, and ``as_array`` into an array, to see whether two are the same.
-    ``compare(label, measured, statement)`` returns the comparison, ``tightness(label, statement)``
-    that of the accepted statement, and ``detect(measured, statement, truth)`` the power of a
-    statistical test against ``statement`` when ``truth`` holds. ``truth`` is None where no
-    statement was accepted and for a wrong measurement: the observed difference, less its 99 %
-    error, takes its place.
+    into its validated form, and ``as_array`` into an array, to see whether two are the same, which
+    leaves the check undecided. ``compare(label, measured, statement)`` returns the comparison,
+    ``tightness(label, statement)`` that of the accepted statement, and
+    ``detect(measured, statement, truth)`` the power of a statistical test against ``statement``
+    when ``truth`` holds. ``truth`` is None where no statement was accepted and for a wrong
+    measurement: the observed difference, less its 99 % error, takes its place.
     """
     text("name", name)
     printed, corrected, controls = statements
@@ -71,9 +71,10 @@ def put_to_test(
     claims = {"printed": read("printed", printed)}
     if corrected is not None:
         claims["corrected"] = read("corrected", corrected)
-        if np.array_equal(as_array(claims["printed"]), as_array(claims["corrected"])):
-            raise ValueError("corrected must differ from printed")
+    arrays = [as_array(claim) for claim in claims.values()]
     results = {label: compare(label, measured, claim) for label, claim in claims.items()}
+    if corrected is not None and np.array_equal(*arrays):
+        results["corrected"] = replace(results["corrected"], outcome=IDENTICAL)
     sound = [label for label, result in results.items() if result.outcome == ACCEPTED]
     title = sound[0] if sound else "printed"
     accepted = claims[title]
@@ -85,17 +86,16 @@ def put_to_test(
         argument, value, statement, truth = f"controls[{label!r}]", measured, accepted, None
         if isinstance(control, Instead):
             value = (read_measured or read)(argument, control.measured)
-            if np.array_equal(value, measured):
-                raise ValueError(f'control "{label}" equals the measurement it should falsify')
+            same = np.array_equal(value, measured)
         else:
             statement, truth = read(argument, control), accepted if sound else None
-            for which, other in claims.items():
-                if np.array_equal(as_array(statement), as_array(other)):
-                    raise ValueError(f'control "{label}" equals the {which} statement')
+            same = any(np.array_equal(as_array(statement), other) for other in arrays)
         result = compare(label, value, statement)
         if isinstance(control, Instead):
             result = replace(result, replaces="measurement")
-        if detect is not None:
+        if same:
+            result = replace(result, outcome=IDENTICAL)
+        elif detect is not None:
             power = detect(value, statement, truth)
             weak = result.outcome == REJECTED and not power > POWER
             result = replace(result, power=power, outcome=UNDECIDED if weak else result.outcome)

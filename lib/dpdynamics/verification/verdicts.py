@@ -12,7 +12,7 @@ from typing import Any
 
 from ..arguments import one_of, text
 from . import rendering, words
-from .evidence import CORRECTED, FAILED, REJECTED, Check
+from .evidence import Check
 from .seeds import base_seed
 
 Coverage = Mapping[str, str | Sequence[str] | None]
@@ -110,6 +110,9 @@ def verdict(
 ) -> Verdict:
     """Return the verdict on a claim: the worst that its checks and the errata leave of it.
 
+    It is ``undecided``, with the reason in words, when an erratum or the coverage rests on what the
+    checks do not show: so it is for a reader who changes a number. The ledger refuses it.
+
     Parameters
     ----------
     claim : str
@@ -122,7 +125,7 @@ def verdict(
     rebuilt : bool
         For statements that the text had lost: ``holds`` becomes ``holds as rebuilt``.
     errata : sequence of Erratum
-        Each must name a check of this verdict that rejects the printed statement. A rejected
+        Each names a check of this verdict that rejects the printed statement. A rejected
         statement that no erratum names fails as printed.
     coverage : mapping of str to str, sequence of str, or None
         Each hypothesis, term, factor and exponent of the statement, in words, with what exercises
@@ -179,21 +182,15 @@ def _fit(claim: str, checks: Sequence[Check], errata: Sequence[Erratum]) -> None
     by_name = {check.name: check for check in checks}
     if len(by_name) < len(checks):
         raise ValueError("checks of one verdict must have distinct names")
-    for erratum, name in ((e, name) for e in errata for name in (e.check, *e.also)):
-        check = by_name.get(name)
-        if check is None:
+    for name in (name for e in errata for name in (e.check, *e.also)):
+        if name not in by_name:
             raise ValueError(f"check of an erratum must be one of {sorted(by_name)}, got {name!r}")
-        if check.outcome not in (CORRECTED, FAILED):
-            raise ValueError(
-                f'erratum at {erratum.location}: its check "{check.name}" is "{check.outcome}" '
-                "and does not reject the printed statement"
-            )
 
 
 def _covered(coverage: Coverage | None, checks: Sequence[Check]) -> tuple[dict[str, Any], ...]:
     """Read the terms of a statement, each with what exercises it."""
-    able = {check.name for check in checks if check.outcome == CORRECTED}
-    able |= {c.label for check in checks for c in check.controls if c.outcome == REJECTED}
+    able = {check.name for check in checks}
+    able |= {control.label for check in checks for control in check.controls}
     terms = []
     for term, by in (coverage or {}).items():
         labels = [] if by is None else [by] if isinstance(by, str) else list(by)
@@ -201,8 +198,8 @@ def _covered(coverage: Coverage | None, checks: Sequence[Check]) -> tuple[dict[s
             text("coverage: a term or what exercises it", words_)
         if strange := [label for label in labels if label not in able]:
             raise ValueError(
-                f'coverage of "{term}" names {strange[0]!r}, which is neither a rejected control '
-                f"nor a check that corrects the printed statement; there are {sorted(able)}"
+                f'coverage of "{term}" names {strange[0]!r}, which is neither a control nor a '
+                f"check; there are {sorted(able)}"
             )
         terms.append({"term": term, "by": labels})
     return tuple(terms)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .evidence import CORRECTED, FAILED, HELD, UNDECIDED
+from .evidence import CORRECTED, FAILED, HELD, REJECTED, UNDECIDED
 
 HOLDS = "holds"
 REBUILT = "holds as rebuilt"
@@ -50,6 +50,8 @@ def settled(record: Record) -> str:
     """Return the verdict that the checks and errata of a record force."""
     substitute = record["substitute"]
     checks = [check for check in record["checks"] if check["name"] not in substitute]
+    if unsupported(record):
+        return UNDECIDED
     word = max(
         (_left_by(check, record["errata"]) for check in checks), key=SEVERITY.index, default=HOLDS
     )
@@ -58,6 +60,38 @@ def settled(record: Record) -> str:
     if word == HOLDS:
         return ASSUMED if record["assumed"] else REBUILT if record["rebuilt"] else HOLDS
     return word
+
+
+def unsupported(record: Record) -> list[str]:
+    """What errata and coverage call shown, and no check shows: with it, nothing is decided."""
+    outcomes = {check["name"]: check["outcome"] for check in record["checks"]}
+    able = {name for name, outcome in outcomes.items() if outcome == CORRECTED}
+    for check in record["checks"]:
+        able |= {c["label"] for c in check["controls"] if c["outcome"] == REJECTED}
+    return [
+        f"the erratum at {erratum['location']} has nothing to show: with these numbers "
+        f'the check "{name}" does not reject the printed statement'
+        for erratum in record["errata"]
+        for name in (erratum["check"], *erratum["also"])
+        if outcomes.get(name) not in (CORRECTED, FAILED)
+    ] + [
+        f'the term "{entry["term"]}" is not exercised: with these numbers "{label}" is neither '
+        "a rejected control nor a check that corrects the printed statement"
+        for entry in record["coverage"]
+        for label in entry["by"]
+        if label not in able
+    ]
+
+
+def unexplained(record: Record) -> list[str]:
+    """The checks that reject the printed statement although no erratum names them, in words."""
+    named = {name for e in record["errata"] for name in (e["check"], *e["also"])}
+    return [
+        f'the check "{check["name"]}" rejects the printed statement, and no erratum says so'
+        for check in record["checks"]
+        if check["outcome"] in (CORRECTED, FAILED)
+        and check["name"] not in named | set(record["substitute"])
+    ]
 
 
 def found_on_substitute(record: Record) -> str | None:
