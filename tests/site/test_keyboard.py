@@ -63,6 +63,8 @@ def test_explorers_by_keyboard(page_name, site, http_address, open_page):
             assert [value for _, value in seen] == ["0", "1", str(stops)]
             assert len({number for number, _ in seen}) == min(stops + 1, 3), f"slider {k} is dead"
             assert page.evaluate(f"{ACTIVE}.getAttribute('aria-valuetext')")
+            hint = page.evaluate(f"{ACTIVE}.getAttribute('aria-describedby')")
+            assert page.locator(f"[id='{hint}']").text_content(), f"slider {k} has no hint"
             for key in ["Home", *["ArrowRight"] * start]:  # the others are tried from the start
                 page.keyboard.press(key)
             assert page.evaluate(f"{ACTIVE}.value") == str(start)
