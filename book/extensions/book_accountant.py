@@ -35,12 +35,12 @@ class Accountant(LedgerDirective):
         self.assert_has_content()
         still = nodes.container(classes=["accountant-still"])
         self.state.nested_parse(self.content, self.content_offset, still)
-        rows = self.env.app.book_ledger.rows  # type: ignore[attr-defined]
+        inventory = self.ledger.inventory
         evidence = [(key, batches.EVIDENCE[key], where) for key, where in SECTIONS.items()]
         labels = {
-            claim: f"{rows[claim].claim.paper}, {rows[claim].claim.label}"
+            claim.id: f"{inventory.sources[claim.paper].cited}, {claim.label}"
             for _, ids, _ in evidence
-            for claim in ids
+            for claim in map(inventory.claims.__getitem__, ids)
         }
         form = fill("accountant.html", evidence=evidence, labels=labels)
         return [nodes.container("", still, *form, classes=["accountant"])]

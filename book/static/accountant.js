@@ -512,11 +512,11 @@
     return refined(law, saddle, guess, (at) => at.epsilon(target, guess), AGREE * Math.max(Math.abs(guess), 1 / saddle.c), line, rough);
   }
 
-  function logDeltaOf(law, epsilon) {
+  function logDeltaOf(law, epsilon, rough) {
     if (epsilon >= law.largest) return -Infinity;
     const saddle = saddleAtEpsilon(law, epsilon);
     if (saddle.log - saddle.c * epsilon < -700) return -Infinity;  /* delta <= M(c) exp(-c epsilon), below the floats */
-    return Math.min(0, refined(law, saddle, epsilon, (line) => line.logDelta(epsilon)[0], AGREE, new Line(law, saddle, epsilon, 1)));
+    return Math.min(0, refined(law, saddle, epsilon, (line) => line.logDelta(epsilon)[0], AGREE, new Line(law, saddle, epsilon, 1), rough));
   }
 
   /* --- what it offers -------------------------------------------------------------------------- */
@@ -584,8 +584,8 @@
   }
 
   /* The lists for a run; each question has its own allowance of work. */
-  function lists({ noise, q, steps, relation, sampling = "poisson", ...rest }, smallest) {
-    const run = checked({ noise, q, steps, relation, sampling, ...rest });
+  function lists({ noise, q, steps, relation, sampling = "poisson", delta = 0.5, epsilon = 0 }, smallest) {
+    const run = checked({ noise, q, steps, relation, sampling, delta, epsilon });
     spent = 0;
     return SAMPLINGS[q === 1 ? "poisson" : sampling](run, smallest);
   }
@@ -633,10 +633,11 @@
   const epsilonBelow = (run, rough) => (1 - 1e-7) * least(lists(run, run.delta).below, (laws) =>
     Math.max(0, ...laws.map((law) => or(() => 0, () => epsilonOf(law, run.delta, rough)))));
 
-  /* The smallest epsilon >= 0 at delta lies between `low` and `high`, equal where it is `exact`; `why` is what was refused. */
+  /* The smallest epsilon >= 0 at delta lies between `low` and `high`, equal where it is `exact`; `why` is what was refused.
+     A `rough` answer is not refined: for plots. */
   function epsilon(run) {
-    const [high, why] = epsilonAbove(run), exact = !why && lists(run, run.delta).exact === true;
-    return { low: exact ? high : Math.min(high, epsilonBelow(run)), high, exact, why };
+    const [high, why] = epsilonAbove(run, run.rough), exact = !why && lists(run, run.delta).exact === true;
+    return { low: exact ? high : Math.min(high, epsilonBelow(run, run.rough)), high, exact, why };
   }
 
   /* delta at epsilon; 0 stands for less than 1e-290. Outcomes may be left out relative to what is found only, so small
@@ -646,7 +647,7 @@
     let why = "";
     const end = (side, refused) => {
       for (const smallest of [1e-12, 1e-40, 1e-290]) {
-        const value = Math.exp(least(lists(run, smallest)[side], (laws) => refused(laws, (law) => logDeltaOf(law, at))));
+        const value = Math.exp(least(lists(run, smallest)[side], (laws) => refused(laws, (law) => logDeltaOf(law, at, run.rough))));
         if (value >= smallest) return value;
       }
       return 0;

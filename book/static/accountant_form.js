@@ -66,16 +66,17 @@
 
   /* --- what is said ---------------------------------------------------------------------------- */
 
+  const ATTACK = "an attack on the largest release, or on the sum of the releases, of each epoch";
   /* How the batches of each kind are drawn, in a model card and in the answer; what the two ends of epsilon rest on. */
   const WAYS = {
     whole: { drawn: "every record in every step, batches of", words: "whole batches", from: "exact accountant (dpdynamics)" },
     poisson: { drawn: "Poisson samples of expected size", words: "Poisson samples", from: "exact accountant (dpdynamics)", not: "is not exact" },
     fixed: { drawn: "fresh samples without replacement, batches of", words: "samples of fixed size", from: "dominating pair of a step, composed (an upper bound, dpdynamics)",
-      above: "No data exceed it", below: "explicit data spend" },
+      above: "No data exceed the upper end; explicit data spend the lower", below: "explicit data spend" },
     shuffled: { drawn: "shuffled epochs, batches of", words: "shuffled epochs", from: "plain Gaussian releases, no amplification (an upper bound)", once: true,
-      above: "Guaranteed without amplification: a record takes part once in each epoch", below: "an attack on the largest release, or on the sum, of each epoch proves" },
+      above: `The upper end is guaranteed without amplification, as a record takes part once in each epoch; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
     bins: { drawn: "every record in one random batch of each epoch, batches of about", words: "epochs of balls and bins", from: "Rényi divergences of the epochs, composed (an upper bound, dpdynamics)", once: true,
-      above: "Guaranteed by the Rényi divergences of an epoch, composed", below: "an attack on the largest release, or on the sum, of each epoch proves" },
+      above: `The upper end is guaranteed by the Rényi divergences of an epoch, composed; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
   };
 
   /* The run as the accountant takes it. Without coins the number of records is public. */
@@ -127,7 +128,7 @@
         try {
           const value = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
           return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${up(value, 3)}` : `σ = ${up(value, 4)}`}.`;
-        } catch (error) { return `If ${WAYS[sampling].words}: refused.`; }
+        } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
       return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [each.join(" "),
         `Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. ${always(run)}`] };
@@ -135,17 +136,17 @@
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : " The number of records is public here: “added or removed” stands for zeroed out.";
     if (noisy) {
-      const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? `; ${way.below} ${down(low, 3)}` : "";
+      const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? ` At least ${down(low, 3)} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
       const told = { card: card(run, way, ask.relation, run.value, quoted, exact || !why ? way.from : "Rényi accountant, an upper bound (dpdynamics)"), noise: run.value, epsilon: high, asked: ask };
       if (exact) return { head: `ε = ${number(high)}. Quote: ε ≤ ${quoted}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
       if (!way.above) return { head: `No exact ε. Quote: ε ≤ ${quoted}.`, lines: [`${sentence(why)} The value is guaranteed, by Rényi divergences of all orders. The library (line below) also convolves.`], ...told };
-      return { head: `Quote: ε ≤ ${quoted}: guaranteed${proved}. No exact ε is known for ${way.words}.`, lines: [`${way.above}. ${closer(run, ask)}${near}`], ...told };
+      return { head: `Quote: ε ≤ ${quoted}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${way.above}. ${closer(run, ask)}${near}`], ...told };
     }
     const noise = accountant.noise({ ...ask, epsilon: run.value }), quoted = up(noise, 4);
     const told = { card: card(run, way, ask.relation, quoted, run.value, way.from), noise, epsilon: run.value, asked: ask };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
-    return { head: `Take σ = ${quoted}: guaranteed. No exact noise multiplier is known for ${way.words}.`, lines: [`${way.above}. ${DEVIATION}. ${closer(run, ask)}${near}`], below: way.below, ...told };
+    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${way.above}. ${DEVIATION}. ${closer(run, ask)}${near}`], below: way.below, ...told };
   }
 
   /* Where the library is closer than the page, and what is no answer here. */
@@ -212,14 +213,14 @@
       return points.filter(([, , y]) => Number.isFinite(y));
     };
     const profile = await collect([...Array(13).keys()].map((k) => k / 8 * epsilon).filter((e) => e <= 1000), (e) => {
-      const { low, high } = accountant.delta({ ...ask, noise, epsilon: e });
+      const { low, high } = accountant.delta({ ...ask, noise, epsilon: e, rough: true });
       return [e, Math.log10(low), Math.log10(high)];
     });
     if (profile.length > 4) show(plot(profile, [epsilon, Math.log10(run.delta)], "ε", "δ", true));
     const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
     const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))];
     const growth = await collect(lengths, (steps) => {
-      const { low, high } = accountant.epsilon({ ...ask, noise, steps });
+      const { low, high } = accountant.epsilon({ ...ask, noise, steps, rough: true });
       return [steps / inside, low, high];
     });
     if (growth.length > 4) show(plot(growth, [ask.steps / inside, epsilon], "epochs", "ε", false));

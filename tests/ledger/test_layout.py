@@ -9,7 +9,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from book_ledger.graph import HEIGHT, WIDTH
+from book_ledger.graph import ACROSS, DOWN, HEIGHT, WIDTH
 from book_ledger.inventory import load, uses_graph
 from book_ledger.layout import arrange
 
@@ -21,11 +21,12 @@ def test_papers(root: Path, paper: str) -> None:
     assert set(layout.places) == set(graph)
     assert set(layout.paths) == set(graph.edges)
     for (x0, y0), (x1, y1) in combinations(layout.places.values(), 2):
-        assert abs(x0 - x1) >= WIDTH or abs(y0 - y1) >= HEIGHT + 4
+        assert ACROSS * abs(x0 - x1) >= WIDTH or DOWN * abs(y0 - y1) >= HEIGHT + 4
     for u, v in graph.edges:
-        assert layout.places[u][0] + WIDTH < layout.places[v][0]
+        assert ACROSS * layout.places[u][0] + WIDTH < ACROSS * layout.places[v][0]
     for x, y in layout.places.values():
-        assert WIDTH / 2 <= x <= layout.width and HEIGHT / 2 <= y <= layout.height
+        assert WIDTH / 2 <= ACROSS * x <= ACROSS * layout.width
+        assert HEIGHT / 2 <= DOWN * y <= DOWN * layout.height
 
 
 def test_cycle_is_refused() -> None:

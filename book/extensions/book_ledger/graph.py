@@ -12,6 +12,7 @@ from .layout import Point, arrange
 from .ledger import Ledger
 
 WIDTH, HEIGHT = 68.0, 40.0  # of a node
+ACROSS, DOWN = 0.74, 1.18  # of the layout
 GAP = 56.0  # between papers
 HEAD = 40.0  # above a paper's graph, for its name
 
@@ -33,9 +34,12 @@ def draw(ledger: Ledger, papers: list[str]) -> dict[str, Any]:
     for key in papers:
         claims = ledger.inventory.of_paper(key)
         layout = arrange(uses_graph(claims))
-        box = 0.0, top, layout.width, layout.height + HEAD
-        edges = [(used, user, _curve(path)) for (used, user), path in layout.paths.items()]
-        places = {claim.id: layout.places[claim.id] for claim in claims}
+        box = 0.0, top, ACROSS * layout.width, DOWN * layout.height + HEAD
+        edges = [
+            (used, user, _curve([_moved(point) for point in path]))
+            for (used, user), path in layout.paths.items()
+        ]
+        places = {claim.id: _moved(layout.places[claim.id]) for claim in claims}
         drawings.append(Drawing(ledger.inventory.sources[key], box, places, edges))
         top += box[3] + GAP
     begun = {row.claim.paper for row in ledger.rows.values() if row.decision}
@@ -47,6 +51,10 @@ def draw(ledger: Ledger, papers: list[str]) -> dict[str, Any]:
         "verdicts": VERDICTS,
         "kinds": KINDS,
     }
+
+
+def _moved(point: Point) -> Point:
+    return ACROSS * point[0], DOWN * point[1]
 
 
 def _curve(path: list[Point]) -> str:

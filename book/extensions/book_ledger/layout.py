@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import networkx as nx
 from scipy.optimize import isotonic_regression
 
-RANK = 102.0  # between the centres of neighbouring ranks
-ROW = 53.0  # between the centres of neighbouring vertices of a rank
+RANK = 138.0  # between the centres of neighbouring ranks
+ROW = 45.0  # between the centres of neighbouring vertices of a rank
 LANE = 14.0  # the same, where an edge passes
 GRAVITY = 0.1  # pull towards the middle, in edges
-COLUMN = 84.0  # of the grid of isolated vertices
+COLUMN = 118.0  # of the grid of isolated vertices
 SWEEPS = 24
 
 Point = tuple[float, float]
