@@ -190,6 +190,15 @@ def test_text_is_escaped_and_a_link_to_nowhere_is_plain(tmp_path: Path) -> None:
     assert "<title>Corollary 1, a &lt;b&gt; &amp; &#34;c&#34;: planned</title>" in text
 
 
+def test_what_the_gate_refuses_is_a_warning_of_the_build(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    coarse = check(outcome="undecided", reasons=["the measurement is too coarse"])
+    book.cells[1:] = [cell(record(verdict="undecided", checks=[coarse]))]
+    _, warnings = build(book)
+    place = "notebooks/part/chapter.ipynb, cell 2 [1], test2025.thm1"
+    assert f"WARNING: {place}: undecided: the measurement is too coarse" in warnings
+
+
 def test_unknown_ids_are_warnings(tmp_path: Path) -> None:
     page = (
         "# P\n\n{claimref}`test2025.thm9` {ledger-count}`wrong`\n\n```{claim} test2025.thm8\n```\n"

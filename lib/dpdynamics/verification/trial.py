@@ -73,7 +73,7 @@ def put_to_test(
         claims["corrected"] = read("corrected", corrected)
     arrays = [as_array(claim) for claim in claims.values()]
     results = {label: compare(label, measured, claim) for label, claim in claims.items()}
-    if corrected is not None and np.array_equal(*arrays):
+    if corrected is not None and np.array_equal(arrays[0], arrays[1]):
         results["corrected"] = replace(results["corrected"], outcome=IDENTICAL)
     sound = [label for label, result in results.items() if result.outcome == ACCEPTED]
     title = sound[0] if sound else "printed"
