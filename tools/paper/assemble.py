@@ -19,7 +19,7 @@ LEFT_OUT = {"book/ledger", "book/graph"}
 SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption, .toggle-button"
 SCREEN += ", .sd-summary-state-marker"
 # Code that is not the lesson, all of a verdict but its line, all of an explorer but a picture.
-EVIDENCE = ".dp-code, details.hide, .dpd-verdict > details > :not(summary), .dp-explorer > details"
+EVIDENCE = ".dp-code, .dpd-verdict > details > :not(summary), .dp-explorer > details"
 EVIDENCE += "".join(f', .erratum dt:-soup-contains("Evidence"){dd}' for dd in ("", " + dd"))
 IDS = ("for", "aria-labelledby", "aria-describedby", "headers")
 # Each chapter is printed alone. A link has this address until they are joined.
