@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup, Tag
 
 HERE = Path(__file__).parent
 # Pages that are read on a screen alone, and what belongs to it on the others.
-LEFT_OUT = {"book/ledger", "book/graph"}
+LEFT_OUT = {"book/ledger", "book/graph", "book/instructors"}
 SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption, .toggle-button"
 SCREEN += ", .sd-summary-state-marker"
 # Code that is not the lesson, all of a verdict but its line, all of an explorer but a picture.
@@ -27,7 +27,7 @@ INSIDE = "https://inside.invalid/#"
 SOLUTIONS = "Solutions to the exercises"
 LEFT = """This is the edition to read. The book's pages also hold the code of its figures, the
 checks behind each verdict, the ledger (as data in ledger.json), the graph of claims, explorers
-that move and a search."""
+that move, a form that computes, a search and what instructors need."""
 
 
 @dataclass(frozen=True)
