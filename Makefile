@@ -95,6 +95,7 @@ site: $(READY)
 
 run: $(READY) ## execute stale notebooks in place (FORCE=1: all; NB=path; JOBS=n)
 	@$(BIN)/python tools/notebooks.py run $(if $(FORCE),--force) $(if $(JOBS),--jobs $(JOBS)) $(NB)
+	@$(BIN)/python book/extensions/book_pictures.py
 
 seeds: $(READY) ## compute all verdicts again under other seeds (SEEDS="1 2"; NB=path; JOBS=n)
 	@$(BIN)/python tools/notebooks.py seeds $(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(NB),-- $(NB))

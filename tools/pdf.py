@@ -85,7 +85,7 @@ def make(
             count, places = printed(part)
             numbers |= {name: page + before for name, page in places.items()}
             before += count
-            tell(f"{before:5} pages, with {chapter.page}")
+            tell(f"{before:5} pages, with {chapter.head}")
         source.write_text(assembly.front(names, fonts), "utf-8")
         press.print(source, front, 0, numbers)
         if printed(front)[0] != first:

@@ -15,17 +15,19 @@ from pypdf.generic import NameObject
 
 import pdf
 from nb.layout import ROOT
-from paper.assemble import book_pages
-from paper.check import check, outline, tagged, wanted
+from paper.assemble import SOLUTIONS, book_pages
+from paper.check import HEADING, check, outline, tagged, wanted
+from paper.finish import places
 from paper.typeset import Press
 
-# Explorer, ledger, graph, wide tables, references.
+# Explorer, errata, wide tables, an appendix, code that is the lesson, references.
 HANDFUL = {
     "book/index",
     "book/notation",
-    "book/ledger",
-    "book/graph",
+    "book/errata",
     "notebooks/least_squares/risk_curve",
+    "notebooks/clipping/diffusion_lemmas",
+    "notebooks/synthesis/practitioner",
     "book/bibliography",
 }
 PICTURE = (
@@ -37,16 +39,27 @@ FIGURE = (
     'class="caption-number">Fig. 1.1 </span>A box.</p></figcaption></figure>'
 )
 SECTION = '<section id="more"><h2>More of it</h2><p>Text.</p></section>'
+# What a reading edition leaves out, and what it keeps or moves.
 FOLDED = (
-    '<details class="hide"><summary><p>Code: a sum</p></summary><div class="highlight"><pre>'
-    'label = r"$\\frac{1}{2}$"</pre></div></details>'
+    '<div class="cell dp-code"><details class="hide"><summary><p>Code</p></summary><div '
+    'class="highlight"><pre>hidden = 1</pre></div></details></div>'
+)
+OPEN = '<div class="cell_input"><div class="highlight"><pre>lesson = 2</pre></div></div>'
+VERDICT = (
+    '<div id="verdict" class="dpd-verdict"><details><summary>It holds.</summary><p id="check-1">'
+    'Its evidence.</p></details></div><p><a href="#check-1">One check</a></p>'
+)
+EXERCISE = (
+    '<div class="exercise admonition" id="ex"><p class="admonition-title">Exercise 1.1</p><p>Why?'
+    '</p></div><div class="solution dropdown admonition" id="ex-solution"><p '
+    'class="admonition-title">Solution to <a href="#ex">Exercise 1.1</a></p><p>Therefore.</p></div>'
 )
 PAGES = {"book/index": "", "notebooks/part/chapter": "Part I: First"}
 INDEX = '<h1>Small</h1><p>See <a href="../notebooks/part/chapter.html#more">more</a>.</p>'
 CHAPTER = (
     '<h1>Chapter</h1><p>Let <span class="math notranslate">\\(x^2\\)</span>'
     ' and <a href="#more">more</a>.</p>'
-    f"{FIGURE}{SECTION}{FOLDED}"
+    f"{FIGURE}{SECTION}{FOLDED}{OPEN}{VERDICT}{EXERCISE}"
 )
 
 
@@ -76,23 +89,38 @@ def test_the_handful_holds_what_the_site_holds(handful, site):
     pages, path, _ = handful
     target = wanted(site, pages)
     with PdfReader(path) as reader:
-        assert len(list(outline(reader))) > len(target.headings) > 15
+        assert len(list(outline(reader))) == len(target.headings) > 40
         marked = tagged(reader)
         assert marked["/Figure"] == target.pictures
         assert marked["/Formula"].total() >= target.formulas > 400
         assert sum(target.pictures.values()) >= 3
         assert sum(target.captions.values()) >= 3
-        assert len(reader.pages) > 60
+        assert len(target.solutions) > 12
 
 
-def test_the_explorer_is_a_figure_with_its_table(handful):
+def test_the_handful_is_to_be_read(handful):
+    """No folded code, no table of an explorer, of a verdict its line and no evidence."""
     _, path, _ = handful
     with PdfReader(path) as reader:
-        page = next(n for _, title, n in outline(reader) if title.endswith("Play"))
-        text = "".join(reader.pages[k].extract_text() for k in range(page - 1, page + 2))
-    for words in ("Shown: ", "All values as a table", "stability limit"):
-        assert words in text
-    assert re.search(r"Fig\. \d+\.2", text)  # the second figure of its chapter
+        text = " ".join(page.extract_text() for page in reader.pages)
+    for words in ("Code:", "import ", "control:", "All values as a table", "A script that decides"):
+        assert words not in text
+    assert text.count("controls rejected") >= 5
+    assert "print(desk.spent_epsilon(**RUN))" in text
+    assert re.search(r"Shown: .*stability limit.*Fig\. \d+\.2", text, re.DOTALL)
+
+
+def test_ledger_and_graph_stay_on_the_screen():
+    pages = {page for page, _ in book_pages(ROOT)}
+    assert not pages & {"book/ledger", "book/graph", "book/instructors"}
+    assert len(pages) > 40
+
+
+def test_no_heading_of_the_book_has_a_formula(site):
+    """A bookmark and a line of the contents are plain text."""
+    for page, _ in book_pages(ROOT):
+        found = HEADING.findall((site / f"{page}.html").read_text("utf-8"))
+        assert not [words for _, words in found if 'class="math' in words], page
 
 
 def test_two_prints_are_equal(press, site, tmp_path):
@@ -153,10 +181,33 @@ def test_a_small_book_is_printed_without_fault(good):
             "Part I: First",
             "Chapter",
             "More of it",
-            "Code and numbers of this chapter",
+            SOLUTIONS,
+            "Chapter",
         ]
-        code = reader.pages[-1].extract_text()
-        assert r"\frac" in code  # in a listing: no raw formula
+        *_, chapter, back = [page.extract_text() for page in reader.pages]
+        for words in ("lesson = 2", "It holds.", "Why?", "Solution"):
+            assert words in chapter
+        assert "Therefore." in back
+        assert "hidden" not in chapter + back
+        assert "evidence" not in chapter + back
+        where = places(reader)
+        assert where["notebooks-part-chapter--check-1"] == len(reader.pages) - 1
+        links = [
+            [str(note.get_object().get("/Dest", "")) for note in page["/Annots"]]
+            for page in reader.pages[-2:]
+        ]
+        assert "/notebooks-part-chapter--ex-solution" in links[0]
+        assert links[1] == ["/notebooks-part-chapter--ex"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"), [("PAGES", "5 pages, more than 0"), ("MEGABYTES", "MB, more than 0")]
+)
+def test_more_than_is_good_to_read_is_refused(good, monkeypatch, limit, said):
+    folder, path = good
+    monkeypatch.setattr(f"paper.check.{limit}", 0)
+    (fault,) = check(path, folder, list(PAGES.items()))
+    assert said in fault
 
 
 @pytest.mark.parametrize(
@@ -184,6 +235,7 @@ def test_a_fault_of_a_page_is_found(small, old, new, said):
     [
         (FIGURE, ["no figure: A black box.", "no caption: Fig. 1.1"]),
         (SECTION, ["no bookmark: More of it"]),
+        (EXERCISE, ["no solution: notebooks-part-chapter--ex-solution"]),
         ('<span class="caption-number">Fig. 1.1 </span>', ["no caption: Fig. 1.1"]),
     ],
 )

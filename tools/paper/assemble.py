@@ -1,4 +1,4 @@
-"""The rendered pages joined into one document: links turned inwards, folded code at the end."""
+"""The rendered pages as a reading edition: no code, no evidence, solutions at the back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ import yaml
 from bs4 import BeautifulSoup, Tag
 
 HERE = Path(__file__).parent
-# What belongs to the screen alone. The data of an explorer go, its first frame and table stay.
-SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption"
-SCREEN += ", .claim-tools, .toggle-button, .skip-link"
-FOLDED = "details.hide, .dpd-verdict > details"
+# Pages that are read on a screen alone, and what belongs to it on the others.
+LEFT_OUT = {"book/ledger", "book/graph", "book/instructors"}
+SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption, .toggle-button"
+SCREEN += ", .sd-summary-state-marker"
+# Code that is not the lesson, all of a verdict but its line, all of an explorer but a picture.
+EVIDENCE = ".dp-code, .dpd-verdict > details > :not(summary), .dp-explorer > details"
+EVIDENCE += "".join(f', .erratum dt:-soup-contains("Evidence"){dd}' for dd in ("", " + dd"))
 IDS = ("for", "aria-labelledby", "aria-describedby", "headers")
-# Each chapter is printed alone. A link into another one has this address until they are joined.
+# Each chapter is printed alone. A link has this address until they are joined.
 INSIDE = "https://inside.invalid/#"
-EXTRA = "Code and numbers of this chapter"
+SOLUTIONS = "Solutions to the exercises"
+LEFT = """This is the edition to read. The book's pages also hold the code of its figures, the
+checks behind each verdict, the ledger (as data in ledger.json), the graph of claims, explorers
+that move, a form that computes, a search and what instructors need."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +37,14 @@ class Entry:
     kind: str
     title: str
     target: str
-    page: str = ""
 
 
 @dataclass
 class Chapter:
-    """A page of the book as it is printed; ``places`` are the ids to which links lead."""
+    """A page of the book as it is printed."""
 
-    page: str
     head: str
     body: str
-    places: set[str]
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,13 @@ class Imprint:
 
 
 def book_pages(root: Path) -> Iterator[tuple[str, str]]:
-    """Pages of the book in order, each with the caption of its part ("" for the title page)."""
+    """Pages of the edition in order, each with the caption of its part ("" for the title page)."""
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     yield toc["root"], ""
     for part in toc.get("parts", [{"caption": "", "chapters": toc.get("chapters", [])}]):
         for chapter in part["chapters"]:
-            yield chapter["file"], part["caption"]
+            if chapter["file"] not in LEFT_OUT:
+                yield chapter["file"], part["caption"]
 
 
 def anchor(page: str, fragment: str = "") -> str:
@@ -95,21 +99,31 @@ class Assembly:
         self.entries: list[Entry] = []
         self.chapters: list[Chapter] = []
         self.style: dict[str, str] = {}
-        self.leads: dict[str, set[str]] = {page: set() for page in self.names}
+        self.led: set[str] = set()  # ids to which a link leads
+        solutions: list[tuple[str, str, str]] = []
         part = ""
         for page, caption in pages:
-            before = self._part(page, caption) if caption and caption != part else ""
+            before = self._part(caption) if caption and caption != part else ""
             part = caption
-            self._page(page, before)
+            solutions += self._page(page, before)
+        if solutions:
+            self.entries.append(Entry("chapter", SOLUTIONS, "solutions"))
+            self.entries += [Entry("section", title, target) for title, target, _ in solutions]
+            body = "".join(f'<h2 id="{t}">{html.escape(h)}</h2>{text}' for h, t, text in solutions)
+            body = f'<h1 id="solutions">{SOLUTIONS}</h1><div class="paper-solutions">{body}</div>'
+            self._chapter(SOLUTIONS, body)
+        self.led.update(entry.target for entry in self.entries)
 
-    def _part(self, page: str, caption: str) -> str:
+    def _part(self, caption: str) -> str:
         target = anchor("part", caption)
-        self.entries.append(Entry("part", caption, target, page))
-        return (
-            f'<section class="paper-part"><h1 id="{target}">{html.escape(caption)}</h1></section>'
-        )
+        self.entries.append(Entry("part", caption, target))
+        return f'<h1 class="paper-part" id="{target}">{html.escape(caption)}</h1>'
 
-    def _page(self, page: str, before: str) -> None:
+    def _chapter(self, head: str, body: str) -> None:
+        self.chapters.append(Chapter(head, f'<section class="paper-chapter">{body}</section>'))
+
+    def _page(self, page: str, before: str) -> list[tuple[str, str, str]]:
+        """Add a page; return its title, place and text in the chapter of solutions, if any."""
         text = (self.site / f"{page}.html").read_text("utf-8")
         soup = BeautifulSoup(text, "html.parser")
         article = soup.select_one("article.bd-article")
@@ -121,31 +135,40 @@ class Assembly:
         for frame in article.select(".dp-frame[aria-label]"):
             frame.svg["role"], frame.svg["aria-label"] = "img", frame["aria-label"]
             del frame["role"], frame["aria-label"]
-            figure = frame.find_parent("figure")
-            if figure is not None:  # the caption stands below the picture, the table after both
-                for table in figure.select(".dp-explorer > details"):
-                    figure.append(table.extract())
-        for graph in article.select(".claim-canvas > svg"):
-            spread(graph, soup)
+        for tag in article.select(EVIDENCE):
+            for place in [tag, *tag.select("[id]")]:  # links to a check lead to its verdict
+                if place.get("id"):
+                    tag.insert_before(soup.new_tag("a", id=place["id"]))
+            tag.decompose()
+        for details in article.select("details"):
+            details["open"] = ""
         for style in article.select("style"):
             self.style.setdefault(style.text, "")
             style.decompose()
         self._addresses(article, page)
-        target = anchor(page)
+        title, target = words(article.h1), anchor(page)
         article.h1["id"] = target
-        self.entries.append(Entry("chapter", words(article.h1), target, page))
+        self.entries.append(Entry("chapter", title, target))
         for heading in article.select("h2"):
             section = heading.find_parent("section")
             if section is None or heading.find_parent(class_="admonition"):
                 continue
             heading["id"] = f"{section['id']}-h"
-            self.entries.append(Entry("section", words(heading), str(heading["id"]), page))
-        self._unfold(article, page)
+            self.entries.append(Entry("section", words(heading), str(heading["id"])))
         for formula in article.select(".ledger-tex"):
             formula["class"] = ["math"]
-        body = f'{before}<section class="paper-chapter">{article.decode_contents()}</section>'
-        self.chapters.append(Chapter(page, words(article.h1), body, self.leads[page]))
-        self.leads[page].update(e.target for e in self.entries if e.page == page)
+        solutions = [self._solution(tag, article) for tag in article.select(".solution")]
+        self._chapter(title, before + article.decode_contents())
+        return [(title, f"{target}-solutions", "".join(solutions))] if solutions else []
+
+    def _solution(self, solution: Tag, article: Tag) -> str:
+        """Take a solution out of a page; its exercise gets a link to it in return."""
+        exercise = str(solution.a["href"]).removeprefix(INSIDE)
+        title = article.select_one(f'[id="{exercise}"] > .admonition-title')
+        link = f'<a class="paper-solution" href="{INSIDE}{solution["id"]}">Solution</a>'
+        title.append(BeautifulSoup(link, "html.parser"))
+        self.led.add(str(solution["id"]))
+        return str(solution.extract())
 
     def _head(self, soup: BeautifulSoup) -> None:
         """Take style sheets and MathJax from the first page; they are the same for all."""
@@ -184,37 +207,10 @@ class Assembly:
             leads = leads.removesuffix(".html")
             if leads in self.names:
                 target = anchor(leads, unquote(parts.fragment))
-                self.leads[leads].add(target)
-                tag["href"] = ("#" if leads == page else INSIDE) + target
+                self.led.add(target)
+                tag["href"] = INSIDE + target
             else:
                 del tag["href"]
-
-    def _unfold(self, article: Tag, page: str) -> None:
-        """Move folded code and numbers to the end of the chapter; leave a link in their place."""
-        for details in article.select("details"):
-            details["open"] = ""
-        folded = article.select(FOLDED)
-        if not folded:
-            return
-        target = anchor(page, "paper-folded")
-        rows = [f'<h2 id="{target}">{EXTRA}</h2>']
-        self.entries.append(Entry("section", EXTRA, target, page))
-        for number, details in enumerate(folded, 1):
-            summary = details.summary.extract()
-            title = words(summary.p or summary)
-            for pre in details.select("pre"):
-                pre.string = pre.text.rstrip("\n")  # plain: thousands of coloured words are heavy
-            here, there = f"{target}-from-{number}", f"{target}-{number}"
-            rows.append(
-                f'<div class="paper-listing"><p class="paper-listing-title" id="{there}">'
-                f'<a href="#{here}">[{number}]</a> {html.escape(title)}</p>'
-                f"{details.decode_contents()}</div>"
-            )
-            link = f'<p class="paper-link" id="{here}"><a href="#{there}">[{number}]</a> '
-            link += f"{html.escape(title)}</p>"
-            details.replace_with(BeautifulSoup(link, "html.parser"))
-        listing = f'<section class="paper-listings">{"".join(rows)}</section>'
-        article.append(BeautifulSoup(listing, "html.parser"))
 
     def front(self, imprint: Imprint, fonts: Path) -> str:
         """The title page and the table of contents, with empty page numbers."""
@@ -228,7 +224,8 @@ class Assembly:
 <section class="paper-title"><p class="paper-name">{names["title"]}</p>
 <p class="paper-subtitle">{names["subtitle"]}</p><p>{names["author"]}</p>
 <p>Version {names["version"]}, {names["date"]}<br>commit <code>{names["commit"]}</code></p>
-<p class="paper-licence">Text and figures: CC BY 4.0. Code: MIT.</p></section>
+<p class="paper-licence">{LEFT}</p>
+<p>Text and figures: CC BY 4.0. Code: MIT.</p></section>
 <nav class="paper-contents"><h1>Contents</h1>
 {contents}</nav>"""
         return self._document(body, "Contents", fonts)
@@ -239,7 +236,8 @@ class Assembly:
         A browser gives a place to those ids alone to which the document itself links: it gets
         links that are not shown.
         """
-        hidden = "".join(f'<a href="#{place}"></a>' for place in sorted(chapter.places))
+        places = self.led.intersection(re.findall(r' id="([^"]+)"', chapter.body))
+        hidden = "".join(f'<a href="#{place}"></a>' for place in sorted(places))
         body = f'{chapter.body}<div style="display: none">{hidden}</div>'
         return self._document(body, chapter.head, fonts)
 
@@ -254,20 +252,6 @@ class Assembly:
 <body><main class="bd-main"><div class="bd-content"><div class="bd-article-container">
 <article class="bd-article">{body}</article></div></div></main></body></html>
 """
-
-
-def spread(graph: Tag, soup: BeautifulSoup) -> None:
-    """Give each paper of the graph of claims a picture of its own, across the page if need be."""
-    for paper in graph.select(".claim-paper"):
-        x, y, width, height = map(float, str(paper["data-box"]).split())
-        box = f"{x - 8} {y - 4} {width + 16} {height + 12}"
-        picture = soup.new_tag("svg", attrs={"viewBox": box, "role": "group"})
-        picture["aria-label"] = graph.get("aria-label", "")
-        picture["class"] = "paper-graph paper-across" if width > 1100 else "paper-graph"
-        picture.extend([copy.copy(part) for part in graph.find_all("defs", recursive=False)])
-        picture.append(paper.extract())
-        graph.insert_before(picture)
-    graph.decompose()
 
 
 def css_string(text: str) -> str:

@@ -17,9 +17,10 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
-from paper.assemble import EXTRA
+from paper.assemble import SOLUTIONS, anchor
 from paper.finish import places
 
+PAGES, MEGABYTES = 450, 15
 # Left margin in points, and points in a CSS pixel of the text: where something is wider than the
 # page, Chromium prints all of the document smaller and cuts the rest off.
 MARGIN, SCALE = 51, 0.75
@@ -32,6 +33,7 @@ PICTURE = re.compile(r"<img [^>]*>|<div [^>]*class=\"dp-frame\"[^>]*>")
 NAME = re.compile(r"(?:alt|aria-label)=\"([^\"]*)\"")
 FORMULA = re.compile(r"<(?:span|div) class=\"(?:math |ledger-tex)")
 CAPTION = re.compile(r"<span class=\"caption-number\">(.*?)</span>")
+SOLUTION = re.compile(r'<div class="solution[^"]*" id="([^"]*)"')
 HEADING = re.compile(r"<h([12])[^>]*>(.*?)</h\1>", re.DOTALL)
 INVISIBLE = re.compile(r"<a class=\"headerlink\".*?</a>|<[^>]+>", re.DOTALL)
 
@@ -49,11 +51,12 @@ class Wanted:
     pictures: Counter[str] = field(default_factory=Counter)
     captions: Counter[str] = field(default_factory=Counter)
     formulas: int = 0
+    solutions: list[str] = field(default_factory=list)
 
 
 def wanted(site: Path, pages: list[tuple[str, str]]) -> Wanted:
     """Read the site: headings with their levels, descriptions of pictures, numbers of figures."""
-    found, part = Wanted(), ""
+    found, part, solved = Wanted(), "", list[tuple[int, str]]()
     for page, caption in pages:
         if caption and caption != part:
             found.headings.append((0, caption))
@@ -66,8 +69,15 @@ def wanted(site: Path, pages: list[tuple[str, str]]) -> Wanted:
         for tag in PICTURE.findall(text):
             name = NAME.search(tag)
             found.pictures[" ".join(html.unescape(name[1] if name else "").split())] += 1
+        solutions = [anchor(page, place) for place in SOLUTION.findall(text)]
+        if solutions:
+            found.solutions += solutions
+            title = next(words for level, words in reversed(found.headings) if level == 1)
+            solved.append((2, title))
         found.formulas += len(FORMULA.findall(text))
         found.captions.update(" ".join(html.unescape(c).split()) for c in CAPTION.findall(text))
+    if solved:
+        found.headings += [(1, SOLUTIONS), *solved]
     return found
 
 
@@ -183,8 +193,9 @@ def check(path: Path, site: Path, pages: list[tuple[str, str]]) -> list[str]:
     """Faults of a PDF of some pages of the book; none when it is as it should be.
 
     Compares bookmarks, their pages and the numbers printed in the contents with the headings of
-    the site; looks for raw formulas, missing figures and captions, dead links, text outside the
-    page, fonts that are not embedded, wrong page numbers and missing metadata.
+    the site; looks for raw formulas, missing figures, captions and solutions, dead links, text
+    outside the page, fonts that are not embedded, wrong page numbers, missing metadata, and more
+    than is good to read.
     """
     faults: list[str] = []
     target = wanted(site, pages)
@@ -196,6 +207,11 @@ def check(path: Path, site: Path, pages: list[tuple[str, str]]) -> list[str]:
         formulas = marked["/Formula"].total()
         if formulas < target.formulas:
             faults.append(f"{formulas} formulas, the site has {target.formulas}")
+        faults += [f"no solution: {name}" for name in {*target.solutions} - {*places(reader)}]
+        if len(texts) > PAGES:
+            faults.append(f"{len(texts)} pages, more than {PAGES}")
+        if path.stat().st_size > MEGABYTES * 1e6:
+            faults.append(f"{path.stat().st_size / 1e6:.1f} MB, more than {MEGABYTES}")
         faults += _pages(reader, texts)
         faults += _links(reader)
         faults += _document(reader)
@@ -204,16 +220,15 @@ def check(path: Path, site: Path, pages: list[tuple[str, str]]) -> list[str]:
 
 def _headings(marks: list[tuple[int, str, int]], texts: list[Page], target: Wanted) -> list[str]:
     faults = []
-    titles = [title for _, title, _ in marks if title != EXTRA]
+    titles = [title for _, title, _ in marks]
     expected = [title for _, title in target.headings]
     faults += [f"no bookmark: {title}" for title in (Counter(expected) - Counter(titles))]
     faults += [f"bookmark of nothing: {title}" for title in (Counter(titles) - Counter(expected))]
     if not faults and titles != expected:
         faults.append("the bookmarks are not in the order of the book")
     if not faults:
-        levels = [min(depth, 2) for depth, title, _ in marks if title != EXTRA]
         part = 0
-        for (level, title), depth in zip(target.headings, levels, strict=True):
+        for (level, title), (depth, _, _) in zip(target.headings, marks, strict=True):
             part = 1 if level == 0 else part
             if depth != (0 if level == 0 else level - 1 + part):
                 faults.append(f"bookmark at the wrong depth: {title}")
@@ -264,9 +279,8 @@ def _pages(reader: PdfReader, texts: list[Page]) -> list[str]:
             faults.append(f"page {number}: its number is {text.footer!r}")
         faults += [f"page {number}: not embedded: {name}" for name in fonts_outside(page)]
     unnumbered = sum(not text.footer for text in texts)
-    parts = 1 + sum(depth == 0 for depth, _, _ in outline(reader))
-    if unnumbered > parts:
-        faults.append(f"{unnumbered} pages without number, at most {parts} expected")
+    if unnumbered > 1:
+        faults.append(f"{unnumbered} pages without number, only the title page expected")
     return faults
 
 

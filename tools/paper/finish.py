@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -27,6 +28,8 @@ from pypdf.generic import (
 from paper.assemble import INSIDE, Entry, Imprint
 
 LEVELS = {"part": 0, "chapter": 1, "section": 2}
+# Digits that no eye sees: of a number, those after three behind the point or after four that count.
+UNSEEN = re.compile(rb"(\d\.\d{3}|(?<!\d)\.0*[1-9]\d{3})\d+")
 
 
 def places(reader: PdfReader) -> dict[str, int]:
@@ -75,6 +78,7 @@ def join(parts: list[Path]) -> PdfWriter:
         branches.append(branch.indirect_reference)
         nums = tree["/ParentTree"]["/Nums"]
         for key, value in zip(nums[::2], list.__iter__(nums[1::2]), strict=True):
+            _lift(writer, value.get_object())
             parents.extend([NumberObject(key + offset), value])
         dests.update(root.get("/Dests", {}))
     stem[NameObject("/K")] = branches
@@ -84,6 +88,24 @@ def join(parts: list[Path]) -> PdfWriter:
     trunk[NameObject("/IDTree")] = DictionaryObject({NameObject("/Names"): ArrayObject(ids)})
     whole[NameObject("/Dests")] = writer._add_object(dests)
     return writer
+
+
+def _lift(writer: PdfWriter, leaves: Any) -> None:
+    """Give the pieces of a page's text to the tags around them: each has a leaf of its own."""
+    for mark, leaf in enumerate(leaves if isinstance(leaves, ArrayObject) else []):
+        if leaf is None or leaf["/S"] != "/NonStruct" or not isinstance(leaf["/K"], int):
+            continue
+        above, page, own = leaf["/P"], leaf.raw_get("/Pg"), leaf.indirect_reference
+        number: Any = NumberObject(mark)
+        if above.setdefault(NameObject("/Pg"), page) != page:
+            number = DictionaryObject({**_type("/MCR"), NameObject("/MCID"): number})
+            number[NameObject("/Pg")] = page
+        kids = above.raw_get("/K")
+        if not isinstance(kids, ArrayObject):
+            kids = above[NameObject("/K")] = ArrayObject([kids])
+        kids[kids.index(own)] = number
+        leaves[mark] = above.indirect_reference
+        writer._objects[own.idnum - 1] = None
 
 
 def _type(name: str) -> dict[NameObject, NameObject]:
@@ -156,6 +178,12 @@ def finish(
     )
     name = ByteStringObject(hashlib.md5(repr((imprint, seconds)).encode()).digest())
     writer._ID = ArrayObject([name, name])
+    for thing in writer._objects:
+        if isinstance(thing, StreamObject) and thing.get("/Subtype") != "/Image":
+            data = thing.get_data()
+            if data.isascii():
+                thing._data = zlib.compress(UNSEEN.sub(rb"\1", data), 9)
+    writer.compress_identical_objects()
     unfinished = target.with_suffix(".part")
     writer.write(unfinished)
     compress(writer, unfinished)

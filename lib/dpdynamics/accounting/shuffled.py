@@ -77,46 +77,31 @@ class Shuffled(BoundedRun):
             started = self.runs * ceil(self.steps / whole_batches)
             shift = 2.0 if self.relation == "replace" else 1.0
             return float(gaussian_epsilon(mu=shift * sqrt(started) / noise, delta=delta))
-        return min(
-            attacked(
-                noise,
-                delta,
-                batches,
-                present,
-                self.runs * (self.steps // batches),
-                _PLACES[self.relation],
-                rough,
-            )
-            for batches, present in {
-                (ceil(self.samples / self.batch_size), 1.0),
-                (whole_batches, 1 - rest / self.samples),
-            }
-        )
+        full, places = ceil(self.samples / self.batch_size), _PLACES[self.relation]
+        kinds = {(full, 1.0), (whole_batches, 1 - rest / self.samples)}
+        done = {kind: self.runs * (self.steps // kind[0]) for kind in kinds}
+        return min(attacked(noise, delta, kind, done[kind], places, rough) for kind in kinds)
 
 
 def attacked(
     noise: float,
     delta: float,
-    batches: int,
-    present: float,
+    epoch: tuple[int, float],
     epochs: int,
     places: tuple[float, float],
     rough: bool = False,
 ) -> float:
     """Return the epsilon that the better attack proves.
 
-    The record's batch lies at one or the other of `places`, all others at 0; the record is
-    `present` in an epoch with this chance.
+    The record's batch lies at one or the other of `places`, all others at 0. An epoch is its number
+    of batches, and the probability that the record is in one of them.
     """
-    proved = 0.0
-    if not epochs:
-        return proved
     points, cells = (2**12, 2**10) if rough else (2**15, 2**13)
-    for law in (_largest, _total):
-        p, q = (law(noise, batches, present, a, points) for a in places)
-        found = composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
-        proved = max(proved, found)
-    return proved
+    pairs = ([law(noise, *epoch, place, points) for place in places] for law in (_largest, _total))
+    found = (
+        composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells) for p, q in pairs
+    )
+    return max(0.0, *found) if epochs else 0.0
 
 
 def _total(noise: float, batches: int, present: float, place: float, points: int) -> Array:
