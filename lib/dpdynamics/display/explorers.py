@@ -169,7 +169,7 @@ class Explorer:
     def _control(self, key: str) -> str:
         """Write a slider: its value counts stops, and goes by twentieths where it may."""
         p = self.parameters[key]
-        place, shown = f"{self.name}-{_slug(key)}", _e(p.text(p.values[p.start]))
+        place, shown = f"{self.name}-{key.replace('_', '-')}", _e(p.text(p.values[p.start]))
         described = f' aria-describedby="{place}-hint"' if p.hint else ""
         hint = f'<span class="dp-hint" id="{place}-hint">{_e(p.hint)}</span>' if p.hint else ""
         stops = "".join(f'<option value="{i}"></option>' for i in range(len(p.values)))
@@ -290,10 +290,6 @@ def _script(data: Any) -> str:
 def _list(row: Mapping[str, str]) -> str:
     items = "".join(f"<div><dt>{typeset(k)}</dt><dd>{_e(v)}</dd></div>" for k, v in row.items())
     return f'<dl class="dp-readout" aria-live="polite">{items}</dl>'
-
-
-def _slug(key: str) -> str:
-    return key.replace("_", "-")
 
 
 def _boxes(figure: Any) -> NDArray[np.float64]:
