@@ -39,6 +39,7 @@ CALLS: dict[str, Call] = {
         format=".3g",
         start=1,
         steps=True,
+        coarse=True,
     ),
     "band": lambda: {"ax": axes(), "x": X, "lower": X - 1, "upper": X + 1},
     "explorer": of(draw=draw, parameters={"slope": [1.0, 2.0]}, **WORDS, budget=100_000),

@@ -143,7 +143,7 @@ class Explorer:
             "alt": self.alt,
             "labels": [plain(p.label) for p in ps],
             "values": [[p.text(v) for v in p.values] for p in ps],
-            "numbers": [None if p.steps else p.values for p in ps],
+            "numbers": [None if p.steps or p.coarse else p.values for p in ps],
             "logs": [p.log for p in ps],
             "units": [p.unit for p in ps],
             "wholes": [p.whole for p in ps],
@@ -177,7 +177,7 @@ class Explorer:
             f'<div class="dp-control"><label for="{place}"><span>{typeset(p.label)}</span>'
             f"<output>{shown}</output></label>"
             f'<input type="range" id="{place}" min="0" max="{len(p.values) - 1}" '
-            f'step="{1 if p.steps else 0.05}" value="{p.start}" list="{place}-stops" '
+            f'step="{1 if p.steps or p.coarse else 0.05}" value="{p.start}" list="{place}-stops" '
             f'autocomplete="off" aria-label="{_e(plain(p.label))}" '
             f'aria-valuetext="{shown}"{described}>'
             f'<datalist id="{place}-stops">{stops}</datalist>{hint}</div>'
