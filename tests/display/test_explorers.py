@@ -139,6 +139,14 @@ def test_sliders_are_native_and_named(made):
     )
 
 
+def test_a_coarse_grid_is_not_interpolated():
+    rates = Parameter([0.5, 2.0], "rate", coarse=True)
+    made = Explorer(draw, {"rate": rates}, **WORDS)
+    assert data_of(made.html)["numbers"] == [None]
+    assert 'step="1"' in made.html
+    assert 'class="dp-note"' not in made.html
+
+
 def test_hints_and_subscripts_are_shown(made):
     assert "rate λ<sub>x</sub></span>" in made.html
     assert 'aria-describedby="fig-rate-rate-hint"' in made.html
@@ -249,6 +257,7 @@ def test_kinds_of_slider():
     for name, parameter in kinds.items():
         assert type(parameter.slider()).__name__ == name
         assert parameter.steps == (name == "SelectionSlider")
+    assert type(Parameter([0.1, 0.2], "rate", coarse=True).slider()).__name__ == "FloatSlider"
     for parameter in (Parameter([1, 2, 3], "r"), Parameter([0.1, 0.2], "s", steps=True)):
         assert type(parameter.slider()).__name__ == "SelectionSlider"
         assert parameter.slider().value == parameter.values[0]

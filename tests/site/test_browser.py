@@ -8,6 +8,9 @@ import pytest
 from PIL import Image
 from scipy.interpolate import PchipInterpolator
 
+from dpdynamics.display import Parameter, panels
+from dpdynamics.display.explorers import Explorer
+
 CHAPTER = "notebooks/least_squares/risk_curve.html"
 LEDGER = "book/ledger.html"
 
@@ -166,6 +169,47 @@ def test_explorers_draw_curves_between_stops(shared_page):
     page.keyboard.press("ArrowLeft")
     assert state(explorer) == before
     assert note.text_content() == ""
+
+
+def test_between_stops_words_and_what_has_no_counterpart_stay_at_a_stop(tmp_path, open_page):
+    """Whole numbers stay whole; a curve that only one stop has is drawn there, and is not mixed."""
+
+    def draw(n, extra):
+        figure, ax = panels(height=2.5)
+        for k in range(1 + (extra > 1)):
+            ax.plot([0, 1, 2, 3, 4], [k, n, k, n, k])
+        ax.text(1, 20, f"n = {n}")
+        ax.set(ylim=(0, 30))
+        return figure
+
+    parameters = {
+        "n": Parameter([1, 10, 20], "count n"),
+        "extra": Parameter([1.0, 2.0], "extra_x"),
+    }
+    words = {
+        "alt": "A zigzag line whose height is the count, on linear axes.",
+        "caption": "A line.",
+    }
+    page = tmp_path / "page.html"
+    page.write_text(Explorer(draw, parameters, name="fig-zigzag", **words).html, "utf-8")
+    page = open_page(page.as_uri())
+    explorer = page.locator(".dp-explorer")
+    glyphs = (
+        "e => [...e.querySelectorAll('.dp-frame svg > g use')].map(u => u.getAttribute('href'))"
+    )
+    note = explorer.locator(".dp-note")
+    explorer.evaluate(CURVES, [0, 0])
+    stop = explorer.evaluate(glyphs)
+    explorer.evaluate(CURVES, [0.35, 0])
+    assert state(explorer)["values"] == ["4", "1"]
+    assert explorer.evaluate(glyphs) == stop
+    assert (
+        note.text_content() == "Curves interpolated between count n = 1 and 10; all else as at 1."
+    )
+    explorer.evaluate(CURVES, [0, 0.7])
+    assert note.text_content() == "Drawn as at 2."
+    assert explorer.get_attribute("data-frame") == "1"
+    assert not page.complaints
 
 
 def test_controls_say_what_they_are(shared_page):

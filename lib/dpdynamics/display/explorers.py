@@ -143,7 +143,7 @@ class Explorer:
             "alt": self.alt,
             "labels": [plain(p.label) for p in ps],
             "values": [[p.text(v) for v in p.values] for p in ps],
-            "numbers": [None if p.steps else p.values for p in ps],
+            "numbers": [None if p.steps or p.coarse else p.values for p in ps],
             "logs": [p.log for p in ps],
             "units": [p.unit for p in ps],
             "wholes": [p.whole for p in ps],
@@ -169,7 +169,7 @@ class Explorer:
     def _control(self, key: str) -> str:
         """Write a slider: its value counts stops, and goes by twentieths where it may."""
         p = self.parameters[key]
-        place, shown = f"{self.name}-{_slug(key)}", _e(p.text(p.values[p.start]))
+        place, shown = f"{self.name}-{key.replace('_', '-')}", _e(p.text(p.values[p.start]))
         described = f' aria-describedby="{place}-hint"' if p.hint else ""
         hint = f'<span class="dp-hint" id="{place}-hint">{_e(p.hint)}</span>' if p.hint else ""
         stops = "".join(f'<option value="{i}"></option>' for i in range(len(p.values)))
@@ -177,7 +177,7 @@ class Explorer:
             f'<div class="dp-control"><label for="{place}"><span>{typeset(p.label)}</span>'
             f"<output>{shown}</output></label>"
             f'<input type="range" id="{place}" min="0" max="{len(p.values) - 1}" '
-            f'step="{1 if p.steps else 0.05}" value="{p.start}" list="{place}-stops" '
+            f'step="{1 if p.steps or p.coarse else 0.05}" value="{p.start}" list="{place}-stops" '
             f'autocomplete="off" aria-label="{_e(plain(p.label))}" '
             f'aria-valuetext="{shown}"{described}>'
             f'<datalist id="{place}-stops">{stops}</datalist>{hint}</div>'
@@ -290,10 +290,6 @@ def _script(data: Any) -> str:
 def _list(row: Mapping[str, str]) -> str:
     items = "".join(f"<div><dt>{typeset(k)}</dt><dd>{_e(v)}</dd></div>" for k, v in row.items())
     return f'<dl class="dp-readout" aria-live="polite">{items}</dl>'
-
-
-def _slug(key: str) -> str:
-    return key.replace("_", "-")
 
 
 def _boxes(figure: Any) -> NDArray[np.float64]:

@@ -37,8 +37,11 @@ class Parameter:
     start : int
         Index of the value shown first.
     steps : bool
-        The slider goes from value to value: what lies between does not exist, or the curves there
-        cannot be read off their neighbours. Strings and consecutive whole numbers always do.
+        The slider goes from value to value: what lies between does not exist. Strings and
+        consecutive whole numbers always do.
+    coarse : bool
+        The curves between two values cannot be read off their neighbours: the slider goes from
+        value to value without a kernel, and moves freely with one.
     """
 
     values: Sequence[float | str]
@@ -49,6 +52,7 @@ class Parameter:
     format: str = ".4g"
     start: int = 0
     steps: bool = False
+    coarse: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str) or not isinstance(self.values, Iterable):
