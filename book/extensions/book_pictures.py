@@ -22,8 +22,7 @@ WIDTH, GAP = 2960.0, 50.0
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff" '
 STYLE = (
     "text{font:700 30px sans-serif;text-anchor:middle;fill:#fff}"
-    ".name{font-size:52px;text-anchor:start;fill:#222}"
-    ".key{font:400 44px sans-serif;text-anchor:start}"
+    ".name{font-size:52px;text-anchor:start;fill:#222}.key{font-size:44px;font-weight:400}"
     "path{fill:none;stroke:#8a94a0;stroke-width:2}"
 )
 
@@ -43,7 +42,7 @@ def claims(ledger: Ledger) -> str:
     """All claims, paper beside paper: colour and symbol are the verdict, lines the dependencies."""
     css = (ROOT / "book/static/ledger.css").read_text("utf-8")
     used = [verdict for verdict in ledger.verdicts if ledger.count(verdict)]
-    colours = {v: re.search(rf"\.{verdict_class(v)} {{ --v: (#\w+)", css)[1] for v in used}  # type: ignore[index]
+    colours = {v: re.search(rf"\.{verdict_class(v)} {{ --v: (#\w+)", css)[1] for v in used}
 
     def node(x: float, y: float, verdict: str) -> str:
         box = f'<rect x="{x - 49:.0f}" y="{y - 17:.0f}" width="98" height="34" rx="17"'

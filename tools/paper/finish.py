@@ -28,8 +28,8 @@ from pypdf.generic import (
 from paper.assemble import INSIDE, Entry, Imprint
 
 LEVELS = {"part": 0, "chapter": 1, "section": 2}
-# Digits that no eye sees: of a number, those after three behind the point or after four that count.
-UNSEEN = re.compile(rb"(\d\.\d{3}|(?<!\d)\.0*[1-9]\d{3})\d+")
+# Digits that no eye sees: of a number, those after two behind the point or after three that count.
+UNSEEN = re.compile(rb"(\d\.\d\d|(?<!\d)\.0*[1-9]\d\d)\d+")
 
 
 def places(reader: PdfReader) -> dict[str, int]:

@@ -63,7 +63,7 @@ FAULTS = """(measure) => {
   const range = document.createRange();
   const over = (r) => r.width > 0 && (r.right > left + measure + 8 || r.left < left - 8);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (!node.data.trim() || node.parentElement.closest('.paper-across, .ledger-unseen')) continue;
+    if (!node.data.trim() || node.parentElement.closest('.ledger-unseen')) continue;
     range.selectNodeContents(node);
     const r = range.getBoundingClientRect();
     const more = `${Math.round(r.right - left - measure)} px`;
