@@ -103,7 +103,13 @@ def test_the_handful_is_to_be_read(handful):
     _, path, _ = handful
     with PdfReader(path) as reader:
         text = " ".join(page.extract_text() for page in reader.pages)
-    for words in ("Code:", "import ", "control:", "All values as a table", "A script that decides"):
+    for words in (
+        "Hide code",
+        "plt.",
+        "control:",
+        "All values as a table",
+        "A script that decides",
+    ):
         assert words not in text
     assert text.count("controls rejected") >= 5
     assert "print(desk.spent_epsilon(**RUN))" in text
