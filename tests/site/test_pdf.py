@@ -17,7 +17,7 @@ import pdf
 from nb.layout import ROOT
 from paper.assemble import SOLUTIONS, book_pages
 from paper.check import HEADING, check, outline, tagged, wanted
-from paper.finish import places
+from paper.finish import places, rounded
 from paper.typeset import Press
 
 # Explorer, errata, wide tables, an appendix, code that is the lesson, references.
@@ -103,7 +103,13 @@ def test_the_handful_is_to_be_read(handful):
     _, path, _ = handful
     with PdfReader(path) as reader:
         text = " ".join(page.extract_text() for page in reader.pages)
-    for words in ("Code:", "import ", "control:", "All values as a table", "A script that decides"):
+    for words in (
+        "Hide code",
+        "plt.",
+        "control:",
+        "All values as a table",
+        "A script that decides",
+    ):
         assert words not in text
     assert text.count("controls rejected") >= 5
     assert "print(desk.spent_epsilon(**RUN))" in text
@@ -121,6 +127,16 @@ def test_no_heading_of_the_book_has_a_formula(site):
     for page, _ in book_pages(ROOT):
         found = HEADING.findall((site / f"{page}.html").read_text("utf-8"))
         assert not [words for _, words in found if 'class="math' in words], page
+
+
+def test_coordinates_are_rounded_and_matrices_are_not():
+    """A page is one scale away from its text: its last digit moves a line by a centimetre."""
+    drawing = (
+        b"q\n3.125 0 0 3.125 212.5 -30262.53125 cm\n.40000001 2267.627 m\n1 0 0 -1 8.2179 9 Tm"
+    )
+    shorter = b"q\n3.125 0 0 3.125 212.5 -30262.53125 cm\n.4000 2267.62 m\n1 0 0 -1 8.21 9 Tm"
+    assert rounded(drawing) == shorter
+    assert rounded(b"3.9930556 0 0 1 0 0 cm\n") == b"3.9930556 0 0 1 0 0 cm\n"
 
 
 def test_two_prints_are_equal(press, site, tmp_path):

@@ -268,8 +268,8 @@ def _pages(reader: PdfReader, texts: list[Page]) -> list[str]:
         width, height = float(page.mediabox.width), float(page.mediabox.height)
         if not (text.left > 20 and text.right < width - 20):
             faults.append(f"page {number}: text from {text.left:.0f} to {text.right:.0f} points")
-        if abs(text.scale / SCALE - 1) > 0.01:
-            faults.append(f"page {number}: printed at {text.scale / SCALE:.2f} of its size")
+        if abs(text.scale / SCALE - 1) > 0.001:
+            faults.append(f"page {number}: printed at {text.scale / SCALE:.3f} of its size")
         if not (text.bottom > 10 and text.top < height - 10):
             faults.append(f"page {number}: text at height {text.bottom:.0f} to {text.top:.0f}")
         for raw in RAW.finditer(text.prose):

@@ -28,8 +28,8 @@ from pypdf.generic import (
 from paper.assemble import INSIDE, Entry, Imprint
 
 LEVELS = {"part": 0, "chapter": 1, "section": 2}
-# Digits that no eye sees: of a number, those after two behind the point or after three that count.
-UNSEEN = re.compile(rb"(\d\.\d\d|(?<!\d)\.0*[1-9]\d\d)\d+")
+# Digits that no eye sees: of a number, those after two behind the point or after four that count.
+UNSEEN = re.compile(rb"(\d\.\d\d|(?<!\d)\.0*[1-9]\d{3})\d+")
 
 
 def places(reader: PdfReader) -> dict[str, int]:
@@ -182,12 +182,20 @@ def finish(
         if isinstance(thing, StreamObject) and thing.get("/Subtype") != "/Image":
             data = thing.get_data()
             if data.isascii():
-                thing._data = zlib.compress(UNSEEN.sub(rb"\1", data), 9)
+                thing._data = zlib.compress(rounded(data), 9)
     writer.compress_identical_objects()
     unfinished = target.with_suffix(".part")
     writer.write(unfinished)
     compress(writer, unfinished)
     unfinished.replace(target)
+
+
+def rounded(drawing: bytes) -> bytes:
+    """A page's drawing without :data:`UNSEEN` digits, but for those of its matrices."""
+    parts = [part.rpartition(b"\n") for part in drawing.split(b" cm\n")]
+    ends = [*(matrix for _, _, matrix in parts[:-1]), UNSEEN.sub(rb"\1", parts[-1][2])]
+    heads = (UNSEEN.sub(rb"\1", head) + line for head, line, _ in parts)
+    return b" cm\n".join(head + end for head, end in zip(heads, ends, strict=True))
 
 
 def compress(writer: PdfWriter, target: Path, together: int = 200) -> None:
