@@ -625,7 +625,7 @@
     const value = least(lists(run, delta).above, (laws, i) => or(({ message }) => {
       const whole = laws[0].orders;
       if (!whole) why = message;
-      return Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z));
+      return or(() => Infinity, () => Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z)));
     }, () => largestEpsilon(laws, delta, rough)));
     return [value, why];
   }
@@ -654,7 +654,7 @@
     };
     const high = end("above", (laws, invert) => or(({ message }) => {
       why = message;
-      return Math.min(0, PAID + renyi(laws, (z, log) => log - z * at));
+      return or(() => 0, () => Math.min(0, PAID + renyi(laws, (z, log) => log - z * at)));
     }, () => Math.max(...laws.map(invert))));
     if (exact && !why) return { low: high, high, exact: true, why };
     return { low: end("below", (laws, invert) => Math.max(-Infinity, ...laws.map((law) => or(() => -Infinity, () => invert(law))))), high, exact: false, why };
