@@ -35,7 +35,7 @@ def always(
 
 
 def visible_delta(
-    question: str, delta: float, samples: int, instead: Callable[[float], str]
+    question: str, delta: float, samples: int, instead: Callable[[float], str] | None = None
 ) -> Refusal | None:
     """Refuse a delta that allows to publish records outright: from 1 / n on.
 
@@ -43,11 +43,12 @@ def visible_delta(
     """
     if delta * samples < 1:
         return None
+    smaller = 10.0 ** floor(log10(0.1 / samples))
     return Refusal(
         question,
         f"delta = {delta:g} is not below 1/n = {1 / samples:.2g}: a mechanism that publishes each "
         "record with probability delta, and so one record or more on average, would pass",
-        f"take delta well below 1/n: {instead(10.0 ** floor(log10(0.1 / samples)))}",
+        "take delta well below 1/n" + (f": {instead(smaller)}" if instead else ""),
         {"delta times n": delta * samples},
         ("anon2025.def3.2",),
         ("privacy_as_divergence", "foundations_lemmas"),
