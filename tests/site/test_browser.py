@@ -270,12 +270,12 @@ def test_ledger_filters(address, open_page):
     page.locator(".ledger-filters input[type=search]").fill("bombari2025")
     assert 0 < page.evaluate(rows) < everything
     found = {}
-    for words in ("plateau", "renyi", "Rényi", "rejected control of nothing"):
+    for words in ("plateau", "renyi", "Rényi", "zyzzyva"):
         page.locator(".ledger-filters input[type=search]").fill(words)
         found[words] = page.evaluate(rows)
     assert found["plateau"] > 5  # in statements; one name has it
     assert found["renyi"] == found["Rényi"] > 5
-    assert found["rejected control of nothing"] == 0
+    assert found["zyzzyva"] == 0
     assert not page.complaints
 
 
