@@ -245,8 +245,8 @@ def test_shuffled_epochs_are_the_library_s(accountant):
 
 def test_balls_and_bins_are_the_library_s(accountant):
     runs, found = [], []
-    for noise in (0.6, 1.0, 4.0):
-        for batches in (4, 100, 1000):
+    for noise in (0.6, 4.0):
+        for batches in (4, 200):
             for epochs in (1, 10):
                 for relation in ("zero_out", "replace"):
                     of = {"steps": epochs * batches, "relation": relation}
@@ -256,7 +256,7 @@ def test_balls_and_bins_are_the_library_s(accountant):
     lower, upper = ends(accountant("epsilon", [{**r, "sampling": "bins"} for r in runs]))
     below, above = (np.array([pair[end] for pair in found]) for end in (0, 1))
     exact = below == above
-    assert exact.sum() == 9
+    assert exact.sum() == 4
     assert np.all(lower[exact] <= below[exact] * (1 + 1e-4))
     assert np.all(upper[exact] >= above[exact] * (1 - 1e-6))
     np.testing.assert_allclose(upper[~exact], above[~exact], rtol=1e-6)
