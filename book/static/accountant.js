@@ -470,14 +470,14 @@
       return [this.log - this.c * epsilon + Math.log(total), -slope / total, sizes / total];
     }
 
-    /* Newton's method. */
+    /* Newton's method, until rounding decides. */
     epsilon(logDelta, epsilon) {
       const { c } = this;
       for (let i = 0; i < 50; i++) {
-        const [value, slope] = this.logDelta(epsilon);
+        const [value, slope, lost] = this.logDelta(epsilon);
         const change = (logDelta - value) / Math.min(slope, -1e-3 * c);
         epsilon += Math.max(-3 / c, Math.min(3 / c, change));
-        if (Math.abs(change) <= 1e-13 * Math.max(Math.abs(epsilon), 1 / c)) return epsilon;
+        if (Math.abs(change) <= Math.max(1e-13 * Math.max(Math.abs(epsilon), 1 / c), this.rounding * lost / Math.abs(slope))) return epsilon;
       }
       throw new Refusal("epsilon was not found on the line");
     }
@@ -506,7 +506,7 @@
       guess = line.epsilon(target, guess);
       if (line.logDelta(guess)[2] < 30) break;
       const nearer = saddleAtEpsilon(law, guess);
-      if (Math.abs(nearer.c / saddle.c - 1) < 0.003) break;
+      if (Math.abs(nearer.c / saddle.c - 1) < (rough ? 0.1 : 0.003)) break;
       saddle = nearer;
     }
     return refined(law, saddle, guess, (at) => at.epsilon(target, guess), AGREE * Math.max(Math.abs(guess), 1 / saddle.c), line, rough);
@@ -625,7 +625,7 @@
     const value = least(lists(run, delta).above, (laws, i) => or(({ message }) => {
       const whole = laws[0].orders;
       if (!whole) why = message;
-      return Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z));
+      return or(() => Infinity, () => Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z)));
     }, () => largestEpsilon(laws, delta, rough)));
     return [value, why];
   }
@@ -654,20 +654,20 @@
     };
     const high = end("above", (laws, invert) => or(({ message }) => {
       why = message;
-      return Math.min(0, PAID + renyi(laws, (z, log) => log - z * at));
+      return or(() => 0, () => Math.min(0, PAID + renyi(laws, (z, log) => log - z * at)));
     }, () => Math.max(...laws.map(invert))));
     if (exact && !why) return { low: high, high, exact: true, why };
     return { low: end("below", (laws, invert) => Math.max(-Infinity, ...laws.map((law) => or(() => -Infinity, () => invert(law))))), high, exact: false, why };
   }
 
-  /* A root of a decreasing function of the logarithm of the noise, by secants from v. */
-  function root(excess, [v, slope], tolerance) {
+  /* A root of a decreasing function of the logarithm of the noise, by secants from v; the last is not tried. */
+  function root(excess, [v, slope], tolerance, most) {
     let low = Math.log(LEAST), high = Math.log(MOST), before;
-    for (let i = 0; i < 60 && high - low > 1e-9; i++) {
+    for (let i = 0; i < most && high - low > 1e-9; i++) {
       const found = Math.max(-30, excess(v));
       if (found > 0) low = v; else high = v;
-      if (Math.abs(found) < tolerance) break;
-      if (before && found > -30 && before[1] > -30) slope = Math.min(-0.1, (found - before[1]) / (v - before[0]));
+      if (before && found > -30 && before[1] > -30) slope = Math.max(-8, Math.min(-0.5, (found - before[1]) / (v - before[0])));
+      if (Math.abs(found) < tolerance) return [v - found / slope, slope];
       before = [v, found];
       v -= found > -30 ? Math.max(-1.5, Math.min(1.5, found / slope)) : 0.5;
       if (!(low < v && v < high)) v = (low + high) / 2;
@@ -684,11 +684,11 @@
       (law.orders ? value(asked) : or(() => 0, () => saddleAtDelta(law, Math.log(run.delta)).epsilon))))));
     const L = Math.log(1 / run.delta), mu = (Math.sqrt(2 * (L + target)) - Math.sqrt(2 * L)) / pull(run.relation);
     const start = -Math.log(Math.log1p((mu / run.q) ** 2 / run.steps)) / 2;  /* the central limit */
-    let from = root(excess(near), [Math.max(Math.log(LEAST), Math.min(Math.log(MOST), start)), -1.2], 1e-3);
-    const [v] = root(excess((asked) => value(asked, true)), from, 1e-8);
+    const from = root(excess(near), [Math.max(Math.log(LEAST), Math.min(Math.log(MOST), start)), -1.2], 1e-2, 8);
+    const [v] = root(excess((asked) => value(asked, true)), from, 1e-5, 60);
     if (v > Math.log(MOST) - 1e-6) throw new Refusal(`more noise than ${MOST} times the clip norm is needed`);
     if (v < Math.log(LEAST) + 1e-6) throw new Refusal(`less noise than ${LEAST} times the clip norm is enough, and that is no protection to speak of`);
-    for (let margin = 2e-7; ; margin *= 2) if (excess(value)(v + margin) <= 0) return Math.exp(v + margin);
+    for (let margin = 3e-7; ; margin *= 2) if (excess(value)(v + margin) <= 0) return Math.exp(v + margin);
   }
 
   /* Less noise than this certainly exceeds epsilon; 0 where nothing is proved. */

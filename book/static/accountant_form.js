@@ -151,8 +151,7 @@
 
   /* Where the library is closer than the page, and what is no answer here. */
   function closer(run, { sampling, relation, steps }) {
-    const words = sampling === "fixed" && steps < 300 ? " For so few steps the library (line below) finds a value that may be closer, guaranteed too."
-      : sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
+    const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
     return `The value of Poisson samples is not valid here.${words}`;
   }
 

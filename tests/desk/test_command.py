@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dpdynamics.accounting import Poisson, gaussian_epsilon
+from dpdynamics.accounting import BallsInBins, Poisson, gaussian_epsilon
 from dpdynamics.desk.answers import upper
 from dpdynamics.desk.command import main
 
@@ -59,6 +59,15 @@ def test_refusal_names_what_may_be_quoted(capsys):
     record = told(capsys, *shuffled)
     assert (record["refused"], record["code"]) == (True, 1)
     assert record["numbers"]["at most"] == gaussian_epsilon(mu=1.0, delta=1e-6)
+
+
+def test_balls_and_bins_lie_between_poisson_samples_and_plain_releases(capsys):
+    record = told(capsys, *NOISE, "--epochs", "10", "--sampling", "bins")
+    low, high = record["numbers"]["at least"], record["numbers"]["at most"]
+    assert 1 < low < high == record["epsilon"] < 0.2 * gaussian_epsilon(mu=10**0.5, delta=1e-6)
+    one = told(capsys, *NOISE, "--epochs", "1", "--sampling", "bins")
+    exact = BallsInBins(batches=100).epsilon(noise_multiplier=1.0, delta=1e-6)
+    assert (one["epsilon"], one["numbers"]) == (exact, {})
 
 
 def test_guaranteed_value_is_not_called_exact(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from math import pi, sqrt
 
 import numpy as np
@@ -20,8 +21,10 @@ from dpdynamics.accounting import (
     gaussian_noise_multiplier,
 )
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
+from dpdynamics.desk import bins
 from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
 from dpdynamics.desk.answers import Answer, Refusal, lower, upper
+from dpdynamics.desk.bins import EpochsOfBins
 from dpdynamics.desk.recipes import Recipe
 from dpdynamics.dynamics import released_risk
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
@@ -40,7 +43,7 @@ def replies() -> list[Answer | Refusal]:
     return [
         *(desk.required_noise(**BUDGET, sampling=s) for s in ("poisson", "shuffled", "unknown")),
         desk.required_noise(**{**BUDGET, "delta": 1e-3}),
-        *(desk.spent_epsilon(**RUN, sampling=s) for s in ("poisson", "fixed", "shuffled")),
+        *(desk.spent_epsilon(**RUN, sampling=s) for s in ("poisson", "fixed", "shuffled", "bins")),
         desk.spent_epsilon(**RUN, clipped=False),
         desk.spent_epsilon(**RUN, sampling="unknown"),
         desk.plan_one_pass(**PLAN, epsilon=8.0, exponent=0.5),
@@ -106,7 +109,7 @@ def test_full_batches_are_one_gaussian() -> None:
     full = {**RUN, "batch_size": 50_000, "steps": 4, "noise_multiplier": 3.0}
     for relation, shift in (("add_remove", 1), ("replace", 2)):
         exact = gaussian_epsilon(mu=shift * 2 / 3, delta=1e-6)
-        for sampling in ("poisson", "fixed", "shuffled"):
+        for sampling in ("poisson", "fixed", "shuffled", "bins"):
             reply = desk.spent_epsilon(**full, sampling=sampling, relation=relation)
             assert reply.value == pytest.approx(exact, rel=1e-6)
 
@@ -124,6 +127,53 @@ def test_every_shuffled_run_starts_its_own_epochs() -> None:
     assert reply.numbers["at most"] == pytest.approx(gaussian_epsilon(mu=2.0, delta=1e-5))
     complete = desk.spent_epsilon(**run, steps=200, sampling="shuffled")
     assert reply.numbers["at least"] == complete.numbers["at least"]
+
+
+@pytest.mark.parametrize(("noise", "batches"), [(0.5, 4), (1.0, 100), (3.0, 1000)])
+def test_epochs_of_balls_and_bins(noise: float, batches: int) -> None:
+    """One epoch is exact and lies in the bounds of its Renyi divergences and of the attacks."""
+    one = EpochsOfBins(batches=batches, steps=batches)
+    exact = one.epsilon(noise_multiplier=noise, delta=1e-6)
+    assert exact.lower == exact.upper
+    assert exact.upper <= one._renyi(noise, 1e-6, 1)
+    ends = [
+        EpochsOfBins(batches=batches, steps=k * batches).epsilon(noise_multiplier=noise, delta=1e-6)
+        for k in (2, 4)
+    ]
+    assert exact.upper < ends[0].upper < ends[1].upper
+    assert all(0 < end.lower < end.upper for end in ends)
+    partial = EpochsOfBins(batches=batches, steps=3 * batches + 1)
+    assert partial.epsilon(noise_multiplier=noise, delta=1e-6).upper == ends[1].upper
+    replaced = EpochsOfBins(batches=batches, steps=2 * batches, relation="replace")
+    low, high = replaced.epsilon(noise_multiplier=noise, delta=1e-6)
+    assert ends[0].lower < low < high
+    assert high > ends[0].upper
+
+
+def test_renyi_divergences_of_balls_and_bins_are_moments() -> None:
+    """Against the product of a few terms, by quadrature over two batches."""
+    z = np.linspace(-14, 14, 1401)
+    for noise in (0.8, 3.0):
+        law = np.exp(-(z**2) / 2) * (z[1] - z[0]) / sqrt(2 * pi)
+        ratio = np.exp(z / noise - 1 / (2 * noise**2))
+        mean = np.add.outer(ratio, ratio) / 2
+        moments = [float(law @ mean**a @ law) for a in (2, 3, 5, -1, -4)]
+        found = [*bins._powers(noise, 2)[[2, 3, 5]], *bins._inverse(noise, 2, np.array([1, 4]))]
+        np.testing.assert_allclose(np.exp(found), moments, rtol=1e-9)
+
+
+@pytest.mark.parametrize("change", [{}, {"noise_multiplier": 0.01}, {"delta": 0.1}])
+def test_every_refusal_says_what_may_be_quoted(change: dict[str, float]) -> None:
+    for sampling in ("shuffled", "unknown"):
+        for relation in ("zero_out", "replace"):
+            for steps in (1, 10, 3000):
+                reply = desk.spent_epsilon(
+                    **{**RUN, "steps": steps, **change}, sampling=sampling, relation=relation
+                )
+                assert not reply.refused or "quote " in reply.instead
+    for budget in ({**BUDGET, "delta": 0.1}, {**BUDGET, "sampling": "unknown"}):
+        assert re.search(r"noise [\d.]+ is enough", desk.required_noise(**budget).instead)
+    assert "may be quoted" in desk.spent_epsilon(**{**RUN, "noise_multiplier": 0.0}).instead
 
 
 def test_opposite_others_refute_three_shuffled_recipes() -> None:

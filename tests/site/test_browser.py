@@ -344,6 +344,27 @@ def test_graph_starts_readable_and_fills_its_frame(width, http_address, open_pag
     assert frame["height"] <= 1.15 * picture["height"] + 20
 
 
+def test_the_whole_graph_is_legible(http_address, open_page):
+    """All papers stand in a tall page, nothing of them outside the frame, its text of 11 px."""
+    page = open_page(http_address + "book/graph.html", viewport={"width": 1280, "height": 900})
+    page.locator("[data-view='']").click()
+    frame = page.locator(".claim-canvas").bounding_box()
+    sizes = page.locator(".claim-canvas text").evaluate_all(
+        "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
+    )
+    assert len(sizes) > 200
+    assert min(sizes) >= 11
+    for paper in page.locator(".claim-paper").all():
+        box = paper.bounding_box()
+        assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
+    texts = page.locator(".claim-node").evaluate_all(
+        "all => all.map(e => [e.querySelector('.claim-shape').getBoundingClientRect().width,"
+        " ...[...e.querySelectorAll('text')].map(t => t.getBoundingClientRect().width)])"
+    )
+    assert all(width < shape for shape, *widths in texts for width in widths)
+
+
 def test_the_graph_of_chapters_fits_a_page(http_address, open_page):
     page = open_page(
         http_address + "book/instructors.html", viewport={"width": 1280, "height": 900}
@@ -398,7 +419,33 @@ def test_ledger_filters(address, open_page):
     assert narrowed
     page.locator(".ledger-filters input[type=search]").fill("bombari2025")
     assert 0 < page.evaluate(rows) < everything
+    found = {}
+    for words in ("plateau", "renyi", "Rényi", "zyzzyva"):
+        page.locator(".ledger-filters input[type=search]").fill(words)
+        found[words] = page.evaluate(rows)
+    assert found["plateau"] > 5  # in statements; one name has it
+    assert found["renyi"] == found["Rényi"] > 5
+    assert found["zyzzyva"] == 0
     assert not page.complaints
+
+
+def test_the_filters_find_what_errata_say(http_address, open_page):
+    page = open_page(http_address + "book/errata.html")
+    said = page.locator(".erratum").evaluate_all(
+        "all => all.map(e => [e.id, e.querySelectorAll('dd')[3].textContent])"
+    )
+    shown = "all => all.filter(e => !e.hidden).map(e => e.id)"
+    page.locator(".ledger-filters input[type=search]").fill("renyi")
+    assert len(page.locator(".erratum").evaluate_all(shown)) > 5
+    name, words = next(
+        (i, w) for i, w in said if w.isascii() and len(w.split()) > 6 and "\\" not in w
+    )
+    claim, _, _ = name.removeprefix("erratum-").rpartition("-")
+    page.locator(".ledger-filters input[type=search]").fill(words)
+    assert name in page.locator(".erratum").evaluate_all(shown)
+    page = open_page(http_address + LEDGER)
+    page.locator(".ledger-filters input[type=search]").fill(words)
+    assert page.locator(f"#ledger-{claim}").is_visible()
 
 
 SOUGHT = {
