@@ -30,7 +30,8 @@ from .composition_below import composed_epsilon_lower
 from .gaussian import gaussian_epsilon
 from .runs import BoundedRun, zero_out_or_replace
 
-_PLACES = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}
+Places = tuple[float, float]
+_PLACES: dict[str, Places] = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,43 +78,26 @@ class Shuffled(BoundedRun):
             started = self.runs * ceil(self.steps / whole_batches)
             shift = 2.0 if self.relation == "replace" else 1.0
             return float(gaussian_epsilon(mu=shift * sqrt(started) / noise, delta=delta))
+        kept, dropped = ceil(self.samples / self.batch_size), 1 - rest / self.samples
+        places = _PLACES[self.relation]
         return min(
-            attacked(
-                noise,
-                delta,
-                batches,
-                present,
-                self.runs * (self.steps // batches),
-                _PLACES[self.relation],
-                rough,
-            )
-            for batches, present in {
-                (ceil(self.samples / self.batch_size), 1.0),
-                (whole_batches, 1 - rest / self.samples),
-            }
+            attacked(noise, delta, epoch, self.runs * (self.steps // epoch[0]), places, rough)
+            for epoch in {(kept, 1.0), (whole_batches, dropped)}
         )
 
 
 def attacked(
-    noise: float,
-    delta: float,
-    batches: int,
-    present: float,
-    epochs: int,
-    places: tuple[float, float],
-    rough: bool = False,
+    noise: float, delta: float, epoch: tuple[int, float], epochs: int, places: Places, rough: bool
 ) -> float:
     """Return the epsilon that the better attack proves.
 
-    The record's batch lies at one or the other of `places`, all others at 0; the record is
-    `present` in an epoch with this chance.
+    `epoch` is its number of batches and the chance that the record is there; the record's batch
+    lies at one or the other of `places`, all others at 0.
     """
     proved = 0.0
-    if not epochs:
-        return proved
     points, cells = (2**12, 2**10) if rough else (2**15, 2**13)
-    for law in (_largest, _total):
-        p, q = (law(noise, batches, present, a, points) for a in places)
+    for law in (_largest, _total) if epochs else ():
+        p, q = (law(noise, *epoch, a, points) for a in places)
         found = composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
         proved = max(proved, found)
     return proved

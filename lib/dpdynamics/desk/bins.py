@@ -67,7 +67,7 @@ class EpochsOfBins(BoundedRun):
             one = BallsInBins(batches=self.batches)
             return min(plain, float(one.epsilon(noise_multiplier=noise, delta=delta)))
         if side < 0:
-            return attacked(noise, delta, self.batches, 1.0, ended, (1.0, place), rough)
+            return attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
         return min(plain, self._renyi(noise, delta, begun))
 
     def _renyi(self, noise: float, delta: float, epochs: int) -> float:
