@@ -133,7 +133,7 @@
       for (let i = first; i < last; i++) slope = Math.max(slope, Math.abs(rough[i + 1][0] - rough[i][0]) / 0.25);
       const spacing = 2 * Math.PI / ((ALIAS[0] + ALIAS[1] / this.sigma + (this.alias ?? 0)) * fineness + ALIAS[2] * height * slope);
       const count = Math.floor((last - first) * 0.25 / spacing) + 2;
-      if (!(count < MOST_WORK / 100)) throw new Refusal(SLOW);
+      if (!(count < MOST_WORK / 500)) throw new Refusal(SLOW);
       const loss = new Float64Array(count), log = new Float64Array(count);
       let mass = 0;  /* dividing by the sum of P's weights cancels their rounding, which many steps would amplify */
       for (let j = 0; j < count; j++) {
@@ -245,7 +245,7 @@
         for (let i = 0; i <= Math.min(last, rough.length - 3); i++) {
           const rise = Math.max(rough[i + 1][1] - rough[i][1], rough[i + 2][1] - rough[i + 1][1]);
           const count = Math.ceil(fineness * (cell * (8 + 8 / k) + steep * rise) / 12), width = cell / count;
-          if (!(count + loss.length < MOST_WORK / 100)) throw new Refusal(SLOW);
+          if (!(count + loss.length < MOST_WORK / 500)) throw new Refusal(SLOW);
           for (let j = 0; j < count; j++) {
             for (const [at, weight] of GAUSS) {
               const u = rough[i][0] + width * (j + at), p = mixture(u, a), r = mixture(u, b);
