@@ -217,7 +217,7 @@
     });
     if (profile.length > 4) show(plot(profile, [epsilon, Math.log10(run.delta)], "ε", "δ", true));
     const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
-    const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))];
+    const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))].filter((steps) => steps <= 1e7);
     const growth = await collect(lengths, (steps) => {
       const { low, high } = accountant.epsilon({ ...ask, noise, steps, rough: true });
       return [steps / inside, low, high];
