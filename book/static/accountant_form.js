@@ -276,7 +276,7 @@
       let reply;
       try { reply = answered(run); } catch (error) {
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
-        reply = { head: "Refused.", lines: [`${sentence(error.message)} ${always(run)}`], asked: asked(run, run.sampling) };
+        reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       const plots = make("div", "", "accountant-plots");
