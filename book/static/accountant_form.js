@@ -217,7 +217,7 @@
     });
     if (profile.length > 4) show(plot(profile, [epsilon, Math.log10(run.delta)], "ε", "δ", true));
     const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
-    const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))];
+    const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))].filter((steps) => steps <= 1e7);
     const growth = await collect(lengths, (steps) => {
       const { low, high } = accountant.epsilon({ ...ask, noise, steps, rough: true });
       return [steps / inside, low, high];
@@ -276,7 +276,7 @@
       let reply;
       try { reply = answered(run); } catch (error) {
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
-        reply = { head: "Refused.", lines: [`${sentence(error.message)} ${always(run)}`], asked: asked(run, run.sampling) };
+        reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       const plots = make("div", "", "accountant-plots");
