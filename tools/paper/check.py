@@ -25,7 +25,7 @@ PAGES, MEGABYTES = 450, 15
 # page, Chromium prints all of the document smaller and cuts the rest off.
 MARGIN, SCALE = 51, 0.75
 # Height in points of a page's number at its foot, and of its running head.
-EDGE = 48
+EDGE = 40
 # Fonts of code, in which a backslash is no raw formula.
 CODE_FONT = "Mono"
 RAW = re.compile(r"\\[(\[)\]]|\$\$|\\(?:begin|end|frac|sqrt|left|right|math\w+|[a-z]{3,})\b")
