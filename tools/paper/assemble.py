@@ -15,7 +15,8 @@ from bs4 import BeautifulSoup, Tag
 
 HERE = Path(__file__).parent
 # Pages that are read on a screen alone, and what belongs to it on the others.
-LEFT_OUT = {"book/ledger", "book/graph", "book/instructors"}
+LEFT_OUT = {"book/ledger", "book/graph"}
+LEFT_OUT |= {"book/instructors", "book/assignments", "book/machines"}
 SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption, .toggle-button"
 SCREEN += ", .sd-summary-state-marker"
 # Code that is not the lesson, all of a verdict but its line, all of an explorer but a picture.
