@@ -30,7 +30,7 @@
   /* A number as people write it: 50 000, 50_000, 50,000, 1e-6, 10^-6. Else NaN. */
   function parse(text) {
     let plain = text.trim().replace(/[\s_\u202f\u00a0]/g, "").replace("−", "-");
-    if (/^\d{1,3}(,\d{3})+$/.test(plain)) plain = plain.replaceAll(",", "");
+    if (/^[1-9]\d{0,2}(,\d{3})+$/.test(plain)) plain = plain.replaceAll(",", "");
     plain = plain.replace(/^10\^\(?(-?\d+)\)?$/, "1e$1");
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
   }
@@ -39,7 +39,7 @@
   function read(form) {
     const text = (name) => form.elements[name].value, errors = {};
     const take = (name, test, words) => {
-      const value = parse(text(name));
+      const value = name === "value" && text(name).includes(",") ? NaN : parse(text(name));  /* 1,3 is 1.3 to some */
       if (Number.isNaN(value)) errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
       else if (!test(value)) errors[name] = words;
       return value;
@@ -105,12 +105,14 @@
       + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
 
-  /* What may be quoted whatever else is refused: plain releases of all steps, of rho = k mu^2/2 and so of
-     epsilon <= rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke, 2016). Undefined where a number is missing. */
+  /* What may be quoted whatever else is refused: plain releases of all steps, exactly or else by
+     epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where a number is missing. */
   function always({ given, value, steps, delta, relation, samples }) {
     const log = Math.log(1 / (delta * samples >= 1 ? (delta = smaller(samples)) : delta)), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
-    const noiseFor = (epsilon) => root / (Math.sqrt(2 * (log + epsilon)) - Math.sqrt(2 * log));
-    const mu = root / value, epsilon = mu * mu / 2 + mu * Math.sqrt(2 * log), enough = noiseFor(value);
+    const ask = { q: 1, steps, delta, relation, sampling: "poisson" }, mu = root / value;
+    const exactly = (ask, bound) => { try { return ask(globalThis.accountant); } catch { return bound; } };
+    const noiseFor = (epsilon) => exactly((a) => a.noise({ ...ask, epsilon }), root / (Math.sqrt(2 * (log + epsilon)) - Math.sqrt(2 * log)));
+    const epsilon = exactly((a) => a.epsilon({ ...ask, noise: value }).high, mu * mu / 2 + mu * Math.sqrt(2 * log)), enough = noiseFor(value);
     if (!(value > 0 && log > 0 && (given === "noise" ? epsilon : enough) < 1e300)) return undefined;
     const however = `at δ = ${written(delta)}, however the batches are drawn, as long as none holds a record twice`;
     return given === "noise" ? `You may quote ε ≤ ${up(epsilon, 3)} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
@@ -268,7 +270,7 @@
       }
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
-        const instead = always(run);
+        const instead = ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
         answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
         return;
