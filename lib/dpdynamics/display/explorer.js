@@ -25,6 +25,8 @@
   // What two nodes must share for their attributes to be set, or interpolated, one by one.
   const kind = (node) => (node.kind ??= [node.tagName, node.attributes.length - (node.id !== ""), node.getAttribute("style"),
     ...Array.from(node.children, (child) => child.tagName + child.getAttribute("href"))].join());
+  // Curves, bands and points: between two stops either all of them move, or none does.
+  const drawn = (node) => node.matches("path, use[x]") || node.querySelector("path, use[x]") !== null;
   const numbers = (node, name) => ((node.numbers ??= {})[name] ??= (node.getAttribute(name).match(NUMBER) ?? []).map(Number));
 
   for (const root of document.querySelectorAll(".dp-explorer:not([data-ready])")) {
@@ -66,7 +68,7 @@
       const there = [0, 1, 2, 3].filter((j) => around[j]);
       return between(there.map((j) => scales[k][i - 1 + j]), there.map((j) => around[j]), there.indexOf(1), data.logs[k] ? Math.log(value(at, k)) : value(at, k));
     };
-    let moved = false;
+    let moved = false, broken = false;
     // Makes the picture that is seen like that of the nearest stop, except where it lies between stops.
     const patch = (live, near, others, at) => {
       const fixed = near.same && others.every(([, node]) => node.same === near.same) && near.same;
@@ -74,6 +76,7 @@
       live.same = fixed;
       if (kind(live) !== kind(near)) return live.replaceWith(near.cloneNode(true));
       const alike = others.filter(([, node]) => kind(node) === kind(near));
+      if (alike.length < others.length && drawn(near)) broken = true;
       for (const { name, value } of near.attributes) {
         if (name === "style" || name === "id") continue;
         let text = value;
@@ -85,6 +88,7 @@
           }
           const row = interpolated(found, at);
           if (row) moved = true;
+          else if (drawn(near)) broken = true;
           if (row) text = parts.map((part, i) => (i ? row[i - 1].toFixed(2) + part : part)).join("");
         }
         if (live.getAttribute(name) !== text) live.setAttribute(name, text);
@@ -112,8 +116,12 @@
         around = around.flatMap((point) => js.map((j) => [...point, j]));
       });
       const live = svg.querySelector(":scope > g");
-      moved = false;
+      moved = broken = false;
       patch(live, tree(index), around.length > 1 ? around.map((point) => [number(point), tree(number(point))]) : [], at);
+      if (broken) {
+        moved = false;
+        patch(svg.querySelector(":scope > g"), tree(index), [], at);
+      }
       const open = at.flatMap((x, k) => (x === nearest[k] ? [] : [k]));
       if (note) {
         const ends = open.map((k) => `${data.labels[k]} = ${data.values[k][Math.floor(at[k])]} and ${data.values[k][Math.ceil(at[k])]}`);
@@ -124,8 +132,12 @@
       root.dataset.frame = index;
       if (!rows.length) return;
       rows[index].setAttribute("aria-current", "true");
-      const cells = [...rows[index].children].slice(sizes.length);
-      root.querySelectorAll(".dp-readout dd").forEach((item, k) => (item.textContent = cells[k].textContent));
+      // Beside an interpolated curve: the numbers at both stops, and none between those of two sliders.
+      const cells = (i) => [...rows[i].children].slice(sizes.length).map((cell) => cell.textContent);
+      const [here, low, high] = [index, number(at.map(Math.floor)), number(at.map(Math.ceil))].map(cells);
+      root.querySelectorAll(".dp-readout dd").forEach((item, k) => {
+        item.textContent = !moved || low[k] === high[k] && open.length < 2 ? here[k] : open.length > 1 ? "–" : `${low[k]} to ${high[k]}`;
+      });
     };
     root.addEventListener("pointerenter", () => warm(0), { once: true });
     root.addEventListener("focusin", () => warm(0), { once: true });
