@@ -74,9 +74,9 @@
       const fixed = near.same && others.every(([, node]) => node.same === near.same) && near.same;
       if (fixed && live.same === fixed) return;
       live.same = fixed;
-      if (kind(live) !== kind(near)) return live.replaceWith(near.cloneNode(true));
       const alike = others.filter(([, node]) => kind(node) === kind(near));
       if (alike.length < others.length && drawn(near)) broken = true;
+      if (kind(live) !== kind(near)) return live.replaceWith(near.cloneNode(true));
       for (const { name, value } of near.attributes) {
         if (name === "style" || name === "id") continue;
         let text = value;
