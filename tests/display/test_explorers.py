@@ -312,3 +312,18 @@ def test_display_without_kernel_is_static_only(monkeypatch):
     assert set(data) == {"text/html", "text/plain"}
     assert metadata["dpdynamics"]["figure"]["name"] == WORDS["name"]
     assert not plt.get_fignums()
+
+
+def test_every_reference_has_its_definition():
+    """Glyphs, markers, clips and the hatches of what is filled."""
+
+    def filled(rate):
+        figure, ax = panels(height=2.5)
+        ax.fill_between(T, np.exp(-rate * T), hatch="///")
+        ax.set(ylim=(0, 2))
+        return figure
+
+    html = Explorer(filled, {"rate": RATES}, **WORDS).html.replace('\\"', '"')
+    wanted = set(re.findall(r"url\(#([^)]+)\)", html)) | set(re.findall(r'href="#([^"]+)', html))
+    assert [name for name in wanted if re.search(r"-h[0-9a-f]+$", name)]
+    assert wanted <= set(re.findall(r'id="([^"]+)"', html))
