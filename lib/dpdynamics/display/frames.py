@@ -12,7 +12,7 @@ FAR = 5000.0
 """Coordinates are cut here, far outside every picture."""
 
 _DEFINITIONS = re.compile(r"<defs>(.*?)</defs>")
-_DEFINITION = re.compile(r"<(path|clipPath|style)\b.*?(?:(?<=/>)|</\1>)|<pattern\b.*?</pattern>")
+_DEFINITION = re.compile(r"<path\b[^>]*/>|<(clipPath|style|pattern)\b.*?</\1>")
 _POLYLINE = re.compile(r'(?<= d=")M [^A-KN-Y"]*(?=")')
 _NUMBER = re.compile(r"-?\d[\d.]*")
 
