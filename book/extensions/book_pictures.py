@@ -6,13 +6,12 @@ page, for a look at the whole. Both have a white ground, for light and dark page
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from pathlib import Path
 
 from book_ledger.inventory import uses_graph
-from book_ledger.layout import arrange
+from book_ledger.layout import arrange, curve
 from book_ledger.ledger import Ledger, build
 from book_ledger.wording import SYMBOLS, verdict_class
 
@@ -58,11 +57,8 @@ def claims(ledger: Ledger) -> str:
             f'<text class="name" x="{left + 10:.0f}" y="{top + 50:.0f}">{paper.cited}</text>'
         )
         parts.append(f'<g transform="translate({left:.0f} {top + 70:.0f})">')
-        for (x, y), *path in layout.paths.values():
-            line = f"M{x:.0f} {y:.0f}"
-            for (a, b), (u, v) in itertools.pairwise([(x, y), *path]):
-                line += f"C{(a + u) / 2:.0f} {b:.0f} {(a + u) / 2:.0f} {v:.0f} {u:.0f} {v:.0f}"
-            parts.append(f'<path d="{line}"/>')
+        for path in layout.paths.values():
+            parts.append(f'<path d="{curve(path, 0)}"/>')
         for claim, (x, y) in layout.places.items():
             parts.append(node(x, y, ledger.rows[claim].verdict))
         parts.append("</g>")

@@ -337,17 +337,19 @@
       return (z) => total[z + 1] + factorial[z + 1] - (z + 1) * Math.log(batches);
     }
 
+    /* E S^-z, infinite beyond the reach of the grid, of which desk/bins.py derives the ends and the steps. */
     inverse() {
       const { noise, batches } = this, h = Math.min(0.2, noise / 4), places = [], logs = [], nodes = [];
-      for (let u = -9; u <= 9; u += h) nodes.push([h * Math.exp(-u * u / 2) / Math.sqrt(2 * Math.PI), Math.exp(u / noise - 1 / (2 * noise * noise))]);
-      for (let v = -Math.log(batches) - 28; v < 40 + 10 / noise; v += 0.06) {
+      for (let u = -16; u <= 9; u += h) nodes.push([h * Math.exp(-u * u / 2) / Math.sqrt(2 * Math.PI), Math.exp(u / noise - 1 / (2 * noise * noise))]);
+      for (let v = -Math.log(batches) - 28; v < 1 / (2 * noise * noise) + 14 / noise + 10; v += 0.06) {
         const t = Math.exp(v), mean = (f) => nodes.reduce((sum, [weight, ratio]) => sum + weight * f(-t * ratio), 0);
         const gone = -mean(Math.expm1);  /* 1 - E exp(-tL) */
         places.push(v);
         logs.push(batches * (gone < 0.5 ? Math.log1p(-gone) : Math.log(mean(Math.exp))));
-        if (logs.at(-1) < -1000) break;
+        if (logs.at(-1) === -Infinity) break;
       }
       return (z) => {
+        if (z / (batches * noise) + 9 / Math.sqrt(batches) > 13) return Infinity;
         const exponents = places.map((v, i) => z * v + logs[i]), most = exponents.reduce((x, y) => Math.max(x, y), -Infinity);
         let gamma = 0;
         for (let k = 2; k < z; k++) gamma += Math.log(k);

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from math import pi, sqrt
+from math import log, pi, sqrt
 
 import numpy as np
 import pytest
 import yaml
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, logsumexp
 from scipy.stats import binom
 
 from dpdynamics import desk
@@ -160,6 +160,24 @@ def test_renyi_divergences_of_balls_and_bins_are_moments() -> None:
         moments = [float(law @ mean**a @ law) for a in (2, 3, 5, -1, -4)]
         found = [*bins._powers(noise, 2)[[2, 3, 5]], *bins._inverse(noise, 2, np.array([1, 4]))]
         np.testing.assert_allclose(np.exp(found), moments, rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3, 1.0])
+def test_moments_of_large_orders_are_right_or_infinite(noise: float) -> None:
+    """Two batches, by quadrature over both; an order beyond the grid bounds nothing."""
+    z = np.arange(-60, 9, 0.01 if noise < 0.2 else 0.02)
+    mass = -(z**2) / 2 + log((z[1] - z[0]) / sqrt(2 * pi))
+    ratio = z / noise - 1 / (2 * noise**2)
+    orders = np.array([1, 2, 3, 8, 16, 64])
+    found = bins._inverse(noise, 2, orders)
+    assert np.isinf(found[-1]) and np.isfinite(found[0])
+    for order, value in zip(orders, found, strict=True):
+        if np.isfinite(value):
+            rows = [
+                a + logsumexp(mass - order * (np.logaddexp(x, ratio) - log(2)))
+                for a, x in zip(mass, ratio, strict=True)
+            ]
+            assert value == pytest.approx(logsumexp(rows), abs=1e-7)
 
 
 @pytest.mark.parametrize("change", [{}, {"noise_multiplier": 0.01}, {"delta": 0.1}])

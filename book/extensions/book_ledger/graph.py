@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
 from .evidence import VERDICTS
 from .inventory import KINDS, Paper, uses_graph
-from .layout import Point, arrange
+from .layout import Point, arrange, curve
 from .ledger import Ledger
 
 WIDTH, HEIGHT = 68.0, 40.0  # of a node
@@ -60,9 +59,4 @@ def _moved(point: Point) -> Point:
 def _curve(path: list[Point]) -> str:
     """A smooth line from the right side of one node to the left side of another."""
     (x0, y0), *between, (x1, y1) = path
-    points = [(x0 + WIDTH / 2, y0), *between, (x1 - WIDTH / 2 - 1, y1)]
-    line = f"M{points[0][0]:.1f} {y0:.1f}"
-    for (x, y), (u, v) in itertools.pairwise(points):
-        half = (x + u) / 2
-        line += f"C{half:.1f} {y:.1f} {half:.1f} {v:.1f} {u:.1f} {v:.1f}"
-    return line
+    return curve([(x0 + WIDTH / 2, y0), *between, (x1 - WIDTH / 2 - 1, y1)])

@@ -182,3 +182,13 @@ def _offsets(layer: Sequence[Vertex]) -> list[float]:
         lanes = isinstance(above, tuple) + isinstance(below, tuple)
         result.append(result[-1] + (ROW, 0.75 * ROW, LANE)[lanes])
     return result
+
+
+def curve(points: Sequence[Point], digits: int = 1) -> str:
+    """Return the data of a path through points, level at each of them."""
+    line = "M{:.{d}f} {:.{d}f}".format(*points[0], d=digits)
+    for (x, y), (u, v) in itertools.pairwise(points):
+        half = (x + u) / 2
+        corners = (half, y, half, v, u, v)
+        line += "C" + " ".join(f"{number:.{digits}f}" for number in corners)
+    return line
