@@ -12,6 +12,8 @@
   const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
   const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
   const counted = (n, name) => `${grouped(n)} ${name}${n === 1 ? "" : "s"}`;
+  const large = (text) => (/^\d{5,}$/.test(text) ? grouped(text) : text);
+  const batches = (n) => `${grouped(n)} batch${n === 1 ? "" : "es"}`;
   /* Rounded up, so that what is quoted is true. */
   function up(x, digits) {
     if (x === 0) return "0";
@@ -100,7 +102,7 @@
   const epochsOf = (run) => Math.ceil(run.onceSteps / run.inEpoch);
 
   function card(run, way, relation, noise, epsilon, from) {
-    const length = way.once ? `${counted(epochsOf(run), "epoch")}, each record in one batch of each` : counted(run.steps, "step");
+    const length = way.once ? `${counted(epochsOf(run), "epoch")} of ${batches(run.inEpoch)}, each record in one batch of each` : counted(run.steps, "step");
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
@@ -115,7 +117,7 @@
     const epsilon = exactly((a) => a.epsilon({ ...ask, noise: value }).high, mu * mu / 2 + mu * Math.sqrt(2 * log)), enough = noiseFor(value);
     if (!(value > 0 && log > 0 && (given === "noise" ? epsilon : enough) < 1e300)) return undefined;
     const however = `at δ = ${written(delta)}, however the batches are drawn, as long as none holds a record twice`;
-    return given === "noise" ? `You may quote ε ≤ ${up(epsilon, 3)} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
+    return given === "noise" ? `You may quote ε ≤ ${large(up(epsilon, 3))} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
       : `You may take σ = ${up(enough, 4)}: enough ${however}.`;
   }
 
@@ -129,7 +131,7 @@
       const each = ["poisson", "shuffled", "bins", "fixed"].map((sampling) => {
         try {
           const value = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
-          return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${up(value, 3)}` : `σ = ${up(value, 4)}`}.`;
+          return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${large(up(value, 3))}` : `σ = ${up(value, 4)}`}.`;
         } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
       return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [each.join(" "),
@@ -138,12 +140,12 @@
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : " The number of records is public here: “added or removed” stands for zeroed out.";
     if (noisy) {
-      const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? ` At least ${down(low, 3)} is spent.` : "";
+      const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
       const told = { card: card(run, way, ask.relation, run.value, quoted, exact || !why ? way.from : "Rényi accountant, an upper bound (dpdynamics)"), noise: run.value, epsilon: high, asked: ask };
-      if (exact) return { head: `ε = ${number(high)}. Quote: ε ≤ ${quoted}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
-      if (!way.above) return { head: `No exact ε. Quote: ε ≤ ${quoted}.`, lines: [`${sentence(why)} The value is guaranteed, by Rényi divergences of all orders. The library (line below) also convolves.`], ...told };
-      return { head: `Quote: ε ≤ ${quoted}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${way.above}. ${closer(run, ask)}${near}`], ...told };
+      if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
+      if (!way.above) return { head: `No exact ε. Quote: ε ≤ ${large(quoted)}.`, lines: [`${sentence(why)} The value is guaranteed, by Rényi divergences of all orders. The library (line below) also convolves.`], ...told };
+      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${way.above}. ${closer(run, ask)}${near}`], ...told };
     }
     const noise = accountant.noise({ ...ask, epsilon: run.value }), quoted = up(noise, 4);
     const told = { card: card(run, way, ask.relation, quoted, run.value, way.from), noise, epsilon: run.value, asked: ask };
@@ -154,7 +156,8 @@
   /* Where the library is closer than the page, and what is no answer here. */
   function closer(run, { sampling, relation, steps }) {
     const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
-    return `The value of Poisson samples is not valid here.${words}`;
+    const epoch = WAYS[sampling].once ? ` An epoch has ${batches(run.inEpoch)}${sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller one may be dropped" : ""}: ${counted(steps, "step")}.` : "";
+    return `The value of Poisson samples is not valid here.${words}${epoch}`;
   }
 
   /* --- what is drawn --------------------------------------------------------------------------- */
@@ -175,10 +178,10 @@
 
   /* A curve through points [x, low, high], or a band where these differ, with the place of this run; `log` says that y
      holds powers of ten. */
-  function plot(points, here, across, upwards, log) {
+  function plot(points, [x0, x1], here, across, upwards, log) {
     const [width, height, left, bottom, top, right] = [320, 210, 46, 36, 22, 12];
     const xs = points.map((p) => p[0]), ys = points.map((p) => p[2]);
-    let [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    let [y0, y1] = [Math.min(...ys), Math.max(...ys)];
     y0 = log ? Math.floor(y0) : 0;
     y1 = log ? Math.max(Math.ceil(y1), y0 + 1) : y1 * 1.05;
     const X = (x) => left + (x - x0) / (x1 - x0) * (width - left - right), Y = (y) => height - bottom - (y - y0) / (y1 - y0) * (height - bottom - top);
@@ -213,18 +216,19 @@
       }
       return points.filter(([, , y]) => Number.isFinite(y));
     };
-    const profile = await collect([...Array(13).keys()].map((k) => k / 8 * epsilon).filter((e) => e <= 1000), (e) => {
+    const places = [...Array(13).keys()].map((k) => k / 8 * epsilon).filter((e) => e <= 1000);
+    const profile = await collect(places, (e) => {
       const { low, high } = accountant.delta({ ...ask, noise, epsilon: e, rough: true });
       return [e, Math.log10(low), Math.log10(high)];
     });
-    if (profile.length > 4) show(plot(profile, [epsilon, Math.log10(run.delta)], "ε", "δ", true));
+    if (profile.length > 4) show(plot(profile, [0, places.at(-1)], [epsilon, Math.log10(run.delta)], "ε", "δ", true));
     const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
     const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))].filter((steps) => steps <= 1e7);
     const growth = await collect(lengths, (steps) => {
       const { low, high } = accountant.epsilon({ ...ask, noise, steps, rough: true });
       return [steps / inside, low, high];
     });
-    if (growth.length > 4) show(plot(growth, [ask.steps / inside, epsilon], "epochs", "ε", false));
+    if (growth.length > 4) show(plot(growth, [lengths[0] / inside, lengths.at(-1) / inside], [ask.steps / inside, epsilon], "epochs", "ε", false));
     if (below) await collect([0], () => {
       const least = accountant.noiseBelow({ ...ask, epsilon });
       if (least > 0) show(make("p", `At less than σ = ${down(least, 3)}, ${below} more than ε = ${number(epsilon, 4)}.`));
@@ -280,6 +284,7 @@
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
+      if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       const plots = make("div", "", "accountant-plots");
       more.append(plots);

@@ -154,7 +154,7 @@ class Summary:
             "attacked bounds": attacked,
             "bounds on the grid only": len(self.bounds) - attacked,
             "attained bounds": len(self.attained),
-            "least margin": f"{min(margins):.3g}",
+            "least margin": f"{min(margins):.6g}",
             "median margin": f"{median(margins):.2g}",
             "least power": f"{min(powers, default=math.nan):.3f}",
         }
