@@ -4,6 +4,7 @@
   "use strict";
   const RELATIONS = { add_remove: "one record added or removed", zero_out: "one record zeroed out", replace: "one record replaced" };
   const DEVIATION = "Noise of standard deviation σ times the clip norm on the sum over each batch";
+  const PUBLIC = " Where the number of records is public, all but Poisson samples, “added or removed” stands for zeroed out.";
   const PATIENCE = 4000;  /* milliseconds for the points of a plot, after the answer */
 
   /* 0.01, 1e-6: as Python and people write it. */
@@ -102,7 +103,7 @@
   const epochsOf = (run) => Math.ceil(run.onceSteps / run.inEpoch);
 
   function card(run, way, relation, noise, epsilon, from) {
-    const length = way.once ? `${counted(epochsOf(run), "epoch")} of ${batches(run.inEpoch)}, each record in one batch of each` : counted(run.steps, "step");
+    const length = way.once ? `${counted(epochsOf(run), "epoch")}, each record in one batch of each at most` : counted(run.steps, "step");
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
@@ -134,11 +135,11 @@
           return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${large(up(value, 3))}` : `σ = ${up(value, 4)}`}.`;
         } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
-      return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [each.join(" "),
+      return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [`${each.join(" ")}${run.relation === "add_remove" ? PUBLIC : ""}`,
         `Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. ${always(run)}`] };
     }
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
-    const near = ask.relation === run.relation ? "" : " The number of records is public here: “added or removed” stands for zeroed out.";
+    const near = ask.relation === run.relation ? "" : PUBLIC;
     if (noisy) {
       const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
@@ -156,7 +157,8 @@
   /* Where the library is closer than the page, and what is no answer here. */
   function closer(run, { sampling, relation, steps }) {
     const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
-    const epoch = WAYS[sampling].once ? ` An epoch has ${batches(run.inEpoch)}${sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller one may be dropped" : ""}: ${counted(steps, "step")}.` : "";
+    const rest = sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
+    const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run), "epoch")} of ${batches(run.inEpoch)}${rest}.` : "";
     return `The value of Poisson samples is not valid here.${words}${epoch}`;
   }
 

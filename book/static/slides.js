@@ -1,5 +1,5 @@
 // A chapter for the projector: with ?slides in its address it shows its question, its first three
-// figures, explorers alive, and what to remember, one a screen. Arrow keys and Page Down go on.
+// figures, explorers alive, and what to remember, one a screen. Arrow keys and Page Down go on, Escape ends.
 (() => {
   if (!new URLSearchParams(location.search).has("slides")) return;
   document.addEventListener("DOMContentLoaded", () => {
@@ -19,10 +19,13 @@
     const slides = figures.slice(0, 3).map((figure, k) => slide(title(figure), ...(k ? [] : [question]), figure));
     const shown = document.createElement("main");
     shown.className = "dp-slides bd-article";
-    shown.append(...slides, slide(...lines.children));
+    slides.push(slide(...lines.children));
+    slides.forEach((made, k) => { made.dataset.place = `${k + 1} / ${slides.length}`; });
+    shown.append(...slides);
     document.body.append(shown);
     document.documentElement.classList.add("dp-projector");
     document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") location.search = "";
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!step || event.target.matches("input")) return;
       event.preventDefault();

@@ -44,6 +44,9 @@ def test_slides_go_on_by_keyboard_and_their_explorer_is_alive(file_address, open
     page.keyboard.press("End")
     assert page.locator(".dp-slide .dp-frame").inner_html() != before
     assert page.evaluate(f"{SLIDES}[1].getBoundingClientRect().top") == 0
+    page.keyboard.press("Escape")
+    page.wait_for_url(lambda address: "slides" not in address)
+    page.wait_for_selector("article.bd-article")
 
 
 def test_a_page_without_the_word_is_a_page(file_address, open_page):
