@@ -1,4 +1,4 @@
-"""What a calculator returns: an answer with its evidence, or a refusal with its reason."""
+"""A question, and what a calculator returns: an answer with its evidence, or a refusal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -68,6 +68,35 @@ class Refusal:
 
     def __repr__(self) -> str:
         return _page(self.question, f"REFUSED: {self.reason}", self, ("instead", self.instead))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, what the answer will rest on, and the numbers that are known so far."""
+
+    words: str
+    evidence: tuple[str, ...]
+    chapters: tuple[str, ...]
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def answer(self, sentence: str, value: float, regime: str) -> Answer:
+        """Answer it."""
+        rest = self.numbers, self.evidence, self.chapters
+        return Answer(self.words, sentence, value, regime, *rest)
+
+    def refuse(
+        self,
+        reason: str,
+        instead: str,
+        evidence: tuple[str, ...] | None = None,
+        chapters: tuple[str, ...] | None = None,
+    ) -> Refusal:
+        """Refuse an answer; the evidence and the chapters are the question's unless given."""
+        rest = (
+            self.evidence if evidence is None else evidence,
+            self.chapters if chapters is None else chapters,
+        )
+        return Refusal(self.words, reason, instead, self.numbers, *rest)
 
 
 def _page(question: str, head: str, reply: Answer | Refusal, last: tuple[str, str]) -> str:
