@@ -26,6 +26,7 @@ FLOOR = {
     "verification": 3,
     "display": 3,
     "desk": 3,
+    "extras": 3,
 }
 DOOR = "__main__.py"  # stands before the house: it opens any room, and no room can import it
 PACKAGE = LIBRARY / "dpdynamics"
