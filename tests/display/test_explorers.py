@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
 
-from dpdynamics.display import WIDTH, Parameter, explorers, panels
+from dpdynamics.display import Parameter, explorers, panels
+from dpdynamics.display.style import WIDTH
 from dpdynamics.display import explorer as display_explorer
 from dpdynamics.display.explorers import Explorer
 from dpdynamics.display.frames import definitions, thin

@@ -3,7 +3,7 @@
 Spline bases, the network with its gradients and their clipped sums, its curvature, the margin of
 its tangent features at initialisation, and training by SGD with correlated noise. An argument that
 has a wrong shape or is outside its range raises ValueError with its name. Second floor: imports
-:mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
+no room of the first.
 """
 
 from .activations import activation
