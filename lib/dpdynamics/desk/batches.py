@@ -36,7 +36,7 @@ def question_of(words: str, sampling: str, full: bool) -> Question:
     """Return a question about batches, which all are one way of sampling where they are `full`."""
     word = one_of("sampling", sampling, SAMPLINGS)
     word = "poisson" if full and word != "unknown" else word
-    return Question(words, EVIDENCE[word], CHAPTERS[word])
+    return Question(question=words, evidence=EVIDENCE[word], chapters=CHAPTERS[word])
 
 
 def batches_of(

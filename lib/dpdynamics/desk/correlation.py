@@ -120,7 +120,7 @@ def correlate_noise(
     q = probability("sampling_probability", sampling_probability)
     end_noise_std(correlation=0.0, decay=decay, steps=steps)  # their ranges
     count, words = whole("steps", steps, 1), f"Correlate the noise at ({epsilon:g}, {delta:g})?"
-    question = Question(words, _EVIDENCE, _CHAPTERS)
+    question = Question(question=words, evidence=_EVIDENCE, chapters=_CHAPTERS)
     numbers = question.numbers
     tried = finite_array("correlations", correlations, ndim=1).tolist()
     if not tried or not all(0 < c < 1 for c in tried):
@@ -141,7 +141,7 @@ def correlate_noise(
             "theorem holds with correlated noise; what remains is the multiplier of independent "
             "noise divided by 1 - lambda, which never gains",
             "draw Poisson samples, or keep independent noise",
-            ("wang2026.thmF.8", "wang2026.lemF.11"),
+            evidence=("wang2026.thmF.8", "wang2026.lemF.11"),
         )
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     run: dict[str, Any] = {"sampling_probability": q, "steps": count}

@@ -67,7 +67,7 @@ def plan_one_pass(
     if exponent is not None:
         nonnegative("exponent", exponent)
     words = f"How to clip and step, in one pass over n = {n} records of d = {d} features?"
-    question = Question(words, _EVIDENCE, _CHAPTERS)
+    question = Question(question=words, evidence=_EVIDENCE, chapters=_CHAPTERS)
     if refusal := visible_delta(question, delta, n):
         return refusal
     mu = 1 / float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
@@ -90,7 +90,7 @@ def plan_one_pass(
             f"{start / zeta**2:.2g}) that the best clip norm lies beyond the search, which ends "
             "at thirty label standard deviations",
             "tune the step for clip norms near the first residuals, sqrt(2 R_0 + zeta^2)",
-            ("bombari2025.prop4.3",),
+            evidence=("bombari2025.prop4.3",),
         )
     if risk > start / 2:
         numbers["expected excess risk"] = risk
@@ -98,7 +98,7 @@ def plan_one_pass(
             f"the best clip norm and step leave {risk / start:.0%} of the excess risk of the start",
             "ask for more records, fewer features, a larger epsilon or another schedule; do not "
             "train",
-            ("bombari2025.prop4.3", "bombari2025.thm3"),
+            evidence=("bombari2025.prop4.3", "bombari2025.thm3"),
         )
     loose = float(tune_one_pass(0.5, clip_constant=3 * zeta, **setting).risk)
     tight = risk if exponent == 0.5 else float(tune_one_pass(0.5, **setting).risk)
@@ -140,19 +140,19 @@ def _outside(question: Question, features: str, gamma: float, d: int) -> Refusal
             "elsewhere clipped descent settles at the minimiser of another loss, at a distance "
             "that no amount of data removes",
             "take the calculator's clip norm as a lower limit, and clip less as n/d grows",
-            ("bombari2025.ass1",),
+            evidence=("bombari2025.ass1",),
         )
     if gamma > 0.5:
         return question.refuse(
             f"d/n = {gamma:.2g}: one pass over fewer than two records a parameter was never "
             "checked, and the private noise grows as d squared",
             "reduce the dimension by public means, or collect more records",
-            ("bombari2025.thm1",),
+            evidence=("bombari2025.thm1",),
         )
     if d < 10:
         return question.refuse(
             f"d = {d}: the equation is a limit of many features; it was checked from d = 10 on",
             "use output perturbation or noisy sufficient statistics in so few dimensions",
-            ("bombari2025.thm1",),
+            evidence=("bombari2025.thm1",),
         )
     return None

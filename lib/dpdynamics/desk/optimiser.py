@@ -15,6 +15,7 @@ from .answers import Answer, Question, Refusal
 
 _PRICE = {"sign": sqrt(pi / 2), "adam": 1.0}
 _NAMES = {"sign": "DP-SignSGD", "adam": "DP-Adam"}
+_CHAPTERS = ("which_optimiser", "speed_and_plateau")
 _EVIDENCE = ("anon2025.thm4.5", "anon2025.corB.16", "anon2025.eq203")
 
 
@@ -78,7 +79,7 @@ def choose_optimiser(
     eta, other = positive("sgd_step", sgd_step), positive("rival_step", rival_step)
     name = _NAMES[one_of("rival", rival, tuple(_NAMES))]
     words = f"DP-SGD with step {eta:g}, or {name} with step {other:g}?"
-    question = Question(words, _EVIDENCE, ("which_optimiser", "speed_and_plateau"))
+    question = Question(question=words, evidence=_EVIDENCE, chapters=_CHAPTERS)
     length = spread * sqrt(d)
     phase = 2 if clip >= 3 * length else 1 if clip <= length / 3 else 0
     if curvature is not None:
@@ -97,8 +98,8 @@ def choose_optimiser(
             f"C is {clip / length:.2g} times the length G of a record's noise: some gradients are "
             "clipped and some are not, and the plateaus are known for either extreme only",
             "move C by a factor of three, or compute the clipped moments",
-            ("anon2025.assB.2", "anon2025.remB.2"),
-            ("stochastic_differential_equations", "speed_and_plateau"),
+            evidence=("anon2025.assB.2", "anon2025.remB.2"),
+            chapters=("stochastic_differential_equations", "speed_and_plateau"),
         )
     scale = private_gradient_scale(
         spread, batch, clip, noise, clipped_dimension=d if phase == 1 else None
@@ -150,8 +151,8 @@ def _unsettled(
             f"a step times the curvature is {max(size.values()):.2g} in units of the noise: the "
             "linear laws of the plateau are off by more than a tenth",
             "use the exact stationary laws of the adaptive room",
-            ("anon2025.thmB.15",),
-            ("stationary_laws",),
+            evidence=("anon2025.thmB.15",),
+            chapters=("stationary_laws",),
         )
     if steps is None:
         return None
@@ -164,8 +165,8 @@ def _unsettled(
             f"{slow} runs for {passed:.2g} of its own decay times only: the plateau is not "
             "reached, and at a finite horizon the order can be the reverse",
             "run longer, or compare the exact moments at the horizon",
-            ("anon2025.thm4.6", "anon2025.thm4.7"),
-            ("which_optimiser",),
+            evidence=("anon2025.thm4.6", "anon2025.thm4.7"),
+            chapters=("which_optimiser",),
         )
     return None
 
@@ -180,6 +181,6 @@ def _tuned(question: Question, name: str, price: float, portable: float) -> Refu
         "privacy",
         "run DP-SGD with the step eta' B / (C noise), which is portable, tune eta' once, and pay "
         "for the tuning",
-        ("anon2025.thm4.6", "anon2025.thm4.7"),
-        ("which_optimiser", "private_training"),
+        evidence=("anon2025.thm4.6", "anon2025.thm4.7"),
+        chapters=("which_optimiser", "private_training"),
     )

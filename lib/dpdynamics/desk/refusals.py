@@ -48,8 +48,8 @@ def visible_delta(
         f"delta = {delta:g} is not below 1/n = {1 / samples:.2g}: a mechanism that publishes each "
         "record with probability delta, and so one record or more on average, would pass",
         f"take delta well below 1/n{quoted}",
-        ("anon2025.def3.2",),
-        ("privacy_as_divergence", "foundations_lemmas"),
+        evidence=("anon2025.def3.2",),
+        chapters=("privacy_as_divergence", "foundations_lemmas"),
     )
 
 

@@ -163,12 +163,14 @@ def _hopeless(
             "privacy",
             "quote none; clip every record's gradient at C, or prove that the loss has no larger "
             "one: then one step costs mu = C / (noise std), twice that for a replaced record",
-            ("lin2025.eqg", "lin2025.thm4.3"),
-            ("with_or_without_clipping", "one_record", "least_squares_experiments"),
+            evidence=("lin2025.eqg", "lin2025.thm4.3"),
+            chapters=("with_or_without_clipping", "one_record", "least_squares_experiments"),
         )
     if noise == 0:
         reason = "without noise no epsilon is finite"
-        return question.refuse(reason, f"add noise: {instead}", (), ("accounting",))
+        return question.refuse(
+            reason, f"add noise: {instead}", evidence=(), chapters=("accounting",)
+        )
     if noise < _FAINTEST:
         question.numbers["epsilon of one full batch"] = float(
             gaussian_epsilon(mu=1 / noise, delta=delta)
@@ -177,7 +179,7 @@ def _hopeless(
             f"a record that takes part once moves the sum by {1 / noise:.3g} standard deviations "
             "of the noise: whoever knows the others sees it",
             f"take a noise multiplier near one: {instead}",
-            ("wang2026.lemD.4",),
-            ("accounting", "gaussian_divergence"),
+            evidence=("wang2026.lemD.4",),
+            chapters=("accounting", "gaussian_divergence"),
         )
     return None
