@@ -14,7 +14,7 @@ import pytest
 from nb.fingerprint import imported_modules
 from nb.layout import LIBRARY
 from nb.lint import allowed_imports
-from weight import lines_of
+from weight import imported, lines_of
 
 FLOOR = {
     "numerics": 0,
@@ -112,6 +112,12 @@ def test_what_is_optional_is_imported_late() -> None:
 def test_code_lines() -> None:
     text = '"""A\n\nB"""\n\n# c\nx = 1  # d\n\n\ndef f():\n    """E."""\n    return "f"\n'
     assert lines_of(text)[1] == 3
+
+
+def test_a_name_counts_where_it_is_imported_or_read_from_a_room() -> None:
+    text = "%magic\nfrom dpdynamics import accounting as a, desk\na.compose(desk.PUBLISHED)\n"
+    text += "from dpdynamics.kan import Training\ngrid = other.noise_for(Gaussian)\n"
+    assert imported(text) == {"accounting.compose", "desk.PUBLISHED", "kan.Training"}
 
 
 def test_a_file_is_read_in_an_hour_and_a_room_in_a_day() -> None:
