@@ -14,6 +14,7 @@ import json
 import re
 import tokenize
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,17 +48,32 @@ def cells(path: Path) -> list[str]:
     return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
 
 
+def imported(source: str) -> set[str]:
+    """The names of rooms, as `room.name`, that a source imports or reads from an imported room."""
+    tree = ast.parse(re.sub(r"(?m)^([ \t]*)[%!].*", r"\1pass", source))
+    found: set[str] = set()
+    rooms: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "dpdynamics":
+            rooms |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpdynamics."):
+            found |= {f"{node.module.split('.')[1]}.{alias.name}" for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found |= {f"{rooms[key]}.{node.attr}" for key in {node.value.id} & rooms.keys()}
+    return found
+
+
 def uses() -> dict[str, int]:
-    """How many chapters use each public name of the rooms."""
-    chapters = ["\n".join(cells(path)) for path in sorted((ROOT / "notebooks").glob("*/*.ipynb"))]
-    words = [set(re.findall(r"\w+", chapter)) for chapter in chapters]
+    """How many chapters import each public name of the rooms."""
+    chapters = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
+    found = Counter(name for path in chapters for name in imported("\n".join(cells(path))))
     rooms = sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py"))
-    names = [
-        f"{room}.{name}"
+    return {
+        f"{room}.{name}": found[f"{room}.{name}"]
         for room in rooms
         for name in importlib.import_module(f"dpdynamics.{room}").__all__
-    ]
-    return {name: sum(name.split(".")[1] in word for word in words) for name in names}
+    }
 
 
 def main() -> None:
@@ -94,7 +110,8 @@ def main() -> None:
     if path.is_file():
         taken = json.loads(path.read_text("utf-8"))
         minutes = taken["core_seconds"] / 60
-        print(f"core-minutes of the last make test: {minutes:.0f}; seconds by file:")
+        measured = date.fromtimestamp(path.stat().st_mtime)
+        print(f"core-minutes of make test on {measured}: {minutes:.0f}; seconds by file:")
         for name, seconds in list(taken["files"].items())[: arguments.files]:
             print(f"  {seconds:6.0f}  {name}")
     else:

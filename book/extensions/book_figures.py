@@ -79,17 +79,24 @@ class Picture(SphinxDirective):
         notebook, name = self.arguments
         path = Path(self.env.srcdir) / notebook
         self.env.note_dependency(str(path))
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        for output in (output for cell in cells for output in cell.get("outputs", [])):
+        try:
+            alt, drawing = drawings(path)[name]
+        except KeyError:
+            raise self.error(f"{notebook} has no drawing {name!r}") from None
+        file = Path(self.env.doctreedir) / "pictures" / f"{name}.svg"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(drawing, "utf-8")
+        image = nodes.image("", uri="/" + os.path.relpath(file, self.env.srcdir), alt=alt)
+        return [nodes.container("", image, *self.parse_content_to_nodes(), classes=["picture"])]
+
+
+def drawings(path: Path) -> dict[str, tuple[str, str]]:
+    """The figures of a notebook as its last run drew them: alternative text and SVG, by name."""
+    found = {}
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
             words = output.get("metadata", {}).get("dpdynamics", {}).get("figure", {})
             drawing = output.get("data", {}).get("image/svg+xml")
-            if words.get("name") == name and drawing:
-                file = Path(self.env.doctreedir) / "pictures" / f"{name}.svg"
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text("".join(drawing), "utf-8")
-                uri = "/" + os.path.relpath(file, self.env.srcdir)
-                image = nodes.image("", uri=uri, alt=words["alt"])
-                return [
-                    nodes.container("", image, *self.parse_content_to_nodes(), classes=["picture"])
-                ]
-        raise self.error(f"{notebook} has no drawing {name!r}")
+            if words and drawing:
+                found[words["name"]] = words["alt"], "".join(drawing)
+    return found

@@ -6,10 +6,10 @@ page, for a look at the whole. Both have a white ground, for light and dark page
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
+from book_figures import drawings
 from book_ledger.inventory import uses_graph
 from book_ledger.layout import arrange, curve
 from book_ledger.ledger import Ledger, build
@@ -28,13 +28,8 @@ STYLE = (
 
 def readings() -> str:
     """The figure of the desk's chapter, as its last run drew it."""
-    notebook = json.loads((ROOT / "notebooks/synthesis/practitioner.ipynb").read_text("utf-8"))
-    for output in (o for cell in notebook["cells"] for o in cell.get("outputs", [])):
-        figure = output.get("metadata", {}).get("dpdynamics", {}).get("figure", {})
-        if figure.get("name") == "fig-desk-main":
-            drawing = "".join(output["data"]["image/svg+xml"])
-            return drawing.replace("<svg ", '<svg style="background: #fff" ', 1)
-    raise ValueError("the desk's chapter has no figure fig-desk-main")
+    _, drawing = drawings(ROOT / "notebooks/synthesis/practitioner.ipynb")["fig-desk-main"]
+    return drawing.replace("<svg ", '<svg style="background: #fff" ', 1)
 
 
 def claims(ledger: Ledger) -> str:

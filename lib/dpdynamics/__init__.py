@@ -8,12 +8,12 @@ A room imports only rooms on lower floors; notebooks import rooms and nothing el
    `attack`.
    :mod:`~dpdynamics.desk`, answers with evidence, or refusals: `required_noise`, `spent_epsilon`.
    :mod:`~dpdynamics.display`, figures and explorers: `show`, `explorer`.
+   :mod:`~dpdynamics.extras`, for data of your own: `PrivateKANClassifier`, `load_reviews`.
 2. :mod:`~dpdynamics.dynamics`, how iterates move: `noisy_sgd`, `euler_maruyama`, `one_pass_sgd`
    (each gives checkpoints, values, final), `risk_curve`, `clipped_risk`, `law`, `release`.
    :mod:`~dpdynamics.adaptive`, signs and clipping exactly: `private_ensemble`, `sign_walk`,
    `stationary_sign_law`. :mod:`~dpdynamics.training`, models on data: `train_configurations`,
-   `run_grid`. :mod:`~dpdynamics.kan`, the two-layer network: `TwoLayerKAN`, `Training`,
-   `PrivateKANClassifier`.
+   `run_grid`. :mod:`~dpdynamics.kan`, the two-layer network: `TwoLayerKAN`, `Training`.
 1. :mod:`~dpdynamics.accounting`, what a release costs: runs as data (`Poisson`, `FixedSize`,
    `Shuffled`, `BallsInBins`, `CorrelatedPoisson`) with the verbs `delta`, `epsilon`, `noise_for`;
    a mechanism as a `Pair` of distributions (`Gaussian`, `Laplace`) and `compose`, which takes

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
 
-from dpdynamics.display import WIDTH, Parameter, explorers, panels
+from dpdynamics.display import Parameter, explorers, panels
 from dpdynamics.display import explorer as display_explorer
 from dpdynamics.display.explorers import Explorer
 from dpdynamics.display.frames import definitions, thin
 from dpdynamics.display.parameter import plain, typeset
+from dpdynamics.display.style import WIDTH
 from dpdynamics.display.svg import render
 
 T = np.linspace(0, 5, 100)

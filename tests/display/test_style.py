@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_rgb
 
-from dpdynamics.display import COLOURS, WIDTH, marks, panels
-from dpdynamics.display.style import LINES, MARKERS, RC, use_style
+from dpdynamics.display import COLOURS, marks, panels
+from dpdynamics.display.style import LINES, MARKERS, RC, WIDTH, use_style
 
 # Machado, Oliveira and Fernandes (2009), severity 1: what is left of linear RGB.
 DEFICIENCIES = {

@@ -14,6 +14,7 @@ import pytest
 from nb.fingerprint import imported_modules
 from nb.layout import LIBRARY
 from nb.lint import allowed_imports
+from weight import imported, lines_of
 
 FLOOR = {
     "numerics": 0,
@@ -26,6 +27,7 @@ FLOOR = {
     "verification": 3,
     "display": 3,
     "desk": 3,
+    "extras": 3,
 }
 DOOR = "__main__.py"  # stands before the house: it opens any room, and no room can import it
 PACKAGE = LIBRARY / "dpdynamics"
@@ -107,25 +109,20 @@ def test_what_is_optional_is_imported_late() -> None:
         assert not {alias.name for node in top for alias in node.names} & OPTIONAL, file
 
 
-def code_lines(text: str) -> int:
-    """Lines that hold code: neither blank, nor comment, nor docstring."""
-    docstrings: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if text_alone and isinstance(node.value.value, str):
-            docstrings |= set(range(node.lineno, node.end_lineno + 1))
-    lines = enumerate(text.splitlines(), start=1)
-    return sum(bool(s.strip()) and s.strip()[0] != "#" and n not in docstrings for n, s in lines)
-
-
 def test_code_lines() -> None:
     text = '"""A\n\nB"""\n\n# c\nx = 1  # d\n\n\ndef f():\n    """E."""\n    return "f"\n'
-    assert code_lines(text) == 3
+    assert lines_of(text)[1] == 3
+
+
+def test_a_name_counts_where_it_is_imported_or_read_from_a_room() -> None:
+    text = "%magic\nfrom dpdynamics import accounting as a, desk\na.compose(desk.PUBLISHED)\n"
+    text += "from dpdynamics.kan import Training\ngrid = other.noise_for(Gaussian)\n"
+    assert imported(text) == {"accounting.compose", "desk.PUBLISHED", "kan.Training"}
 
 
 def test_a_file_is_read_in_an_hour_and_a_room_in_a_day() -> None:
     rooms_files = [f for f in sorted(PACKAGE.rglob("*.py")) if f.name != "__init__.py"]  # no doors
-    files = {f: code_lines(f.read_text("utf-8")) for f in rooms_files}
+    files = {f: lines_of(f.read_text("utf-8"))[1] for f in rooms_files}
     rooms = {name: sum(n for f, n in files.items() if name in f.parts) for name in FLOOR}
     long = {f.name: n for f, n in files.items() if n > MAX_LINES["file"]}
     assert not long

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
+import pytest
 
+from nb.execute import execute
 from nb.fingerprint import Library, why_stale
+from nb.layout import shown
 from nb.normalise import WIDGET_VIEW, read
+from planted_notebooks import write_notebook
 
 SEED = "import numpy as np\nrng = np.random.default_rng(7)\nprint(rng.normal(size=3).round(3))"
 WIDGET = "import ipywidgets\nipywidgets.IntSlider(3)"
@@ -22,41 +27,44 @@ VERDICT = """\
 from dpdynamics.verification import identity, verdict
 check = identity("sum", measured=4.0, printed=4.0, controls={"three": 3.0}, rtol=1e-12)
 verdict("lin2025.eq5", check)"""
+SOUND = "ok = 1", "print('two')", "ok = 3"
 STREAMS = "import sys\nfor i in range(50):\n    print(i)\n    sys.stdout.flush()"
 
 
-def test_two_executions_are_byte_identical(plant, tool) -> None:
-    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS, "import time\ntime.sleep(1)", VERDICT)
-    first = tool("run", "--force", path)
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory) -> Path:
+    """A sound notebook, executed; it is not to be changed."""
+    path = write_notebook(tmp_path_factory.mktemp("executed") / "planted.ipynb", *SOUND)
+    assert execute(path).error == ""
+    return path
+
+
+def test_two_executions_are_byte_identical_and_leave_clean_metadata(plant, tool) -> None:
+    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS, "import time\ntime.sleep(0.2)", VERDICT)
+    assert tool("status", path).returncode == 1
+    first = tool("run", path)
     once = path.read_bytes()
     second = tool("run", "--force", path)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert path.read_bytes() == once
     assert "done" in first.stdout
     assert "same" in second.stdout
-
-
-def test_run_stores_a_fingerprint_and_clean_metadata(plant, tool) -> None:
-    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS)
-    assert tool("status", path).returncode == 1
-    assert tool("run", path).returncode == 0
     notebook = read(path)
     assert why_stale(notebook, path, Library()) == ""
     assert tool("status", path).returncode == 0
     assert "up to date" in tool("run", path).stdout
     assert set(notebook.metadata) == {"dpdynamics", "kernelspec", "language_info"}
-    assert [c.id for c in notebook.cells] == [f"cell-{n:02d}" for n in range(1, 7)]
-    assert [c.execution_count for c in notebook.cells if c.cell_type == "code"] == [1, 2, 3, 4, 5]
+    assert [c.id for c in notebook.cells] == [f"cell-{n:02d}" for n in range(1, 9)]
+    counts = [c.execution_count for c in notebook.cells if c.cell_type == "code"]
+    assert counts == [1, 2, 3, 4, 5, 6, 7]
     assert notebook.cells[1].outputs == []
     assert notebook.cells[3].outputs[0].data[WIDGET_VIEW]["model_id"] == f"{1:032x}"
     assert WIDGET_VIEW not in notebook.cells[4].outputs[0].data
     assert len(notebook.cells[5].outputs) == 1
 
 
-def test_editing_the_code_makes_stale_and_editing_prose_does_not(plant, tool) -> None:
-    path = plant(SEED)
-    assert tool("run", path).returncode == 0
-    notebook = read(path)
+def test_editing_the_code_makes_stale_and_editing_prose_does_not(executed) -> None:
+    path, notebook = executed, read(executed)
     notebook.cells[0].source += "\n\nOne more sentence."
     assert why_stale(notebook, path, Library()) == ""
     notebook.cells[1].source = notebook.cells[1].source.replace('address = ""', 'address = "x"')
@@ -81,15 +89,14 @@ def test_a_failing_cell_is_named_and_the_file_is_left_alone(plant, tool) -> None
     assert not list(path.parent.glob(".*.tmp"))
 
 
-def test_pytest_names_planted_failing_cells(plant, tool, run_pytest) -> None:
-    sound = plant("ok = 1", "print('two')", "ok = 3", name="sound.ipynb")
-    assert tool("run", sound).returncode == 0
-    text = sound.read_text("utf-8")
+def test_pytest_names_planted_failing_cells(executed, tmp_path, run_pytest) -> None:
+    text = executed.read_text("utf-8")
     raising = json.loads(text)
     raising["cells"][3]["source"] = ["raise ValueError('planted')"]
-    sound.with_name("raising.ipynb").write_text(json.dumps(raising), "utf-8")
-    sound.with_name("differing.ipynb").write_text(text.replace("two\\n", "too\\n"), "utf-8")
-    result = run_pytest("--nbval", "--nbval-current-env", sound.parent)
+    (tmp_path / "sound.ipynb").write_text(text, "utf-8")
+    (tmp_path / "raising.ipynb").write_text(json.dumps(raising), "utf-8")
+    (tmp_path / "differing.ipynb").write_text(text.replace("two\\n", "too\\n"), "utf-8")
+    result = run_pytest("--nbval", "--nbval-current-env", tmp_path)
     assert result.returncode == 1
     assert re.search(r"differing\.ipynb::Cell 2\b", result.stdout)  # nbval counts from 0
     assert re.search(r"raising\.ipynb::Cell 2\b", result.stdout)
@@ -97,13 +104,11 @@ def test_pytest_names_planted_failing_cells(plant, tool, run_pytest) -> None:
     assert "sound.ipynb::" not in result.stdout
 
 
-def test_pytest_names_a_planted_unexecuted_cell(plant, tool, run_pytest) -> None:
-    path = plant("ok = 1", "print('two')")
-    assert tool("run", path).returncode == 0
-    notebook = read(path)
+def test_pytest_names_a_planted_unexecuted_cell(executed, tmp_path, run_pytest) -> None:
+    notebook = read(executed)
     notebook.cells[3].update(execution_count=None, outputs=[])
-    nbformat.write(notebook, path)
-    result = run_pytest("tests/notebooks/test_chapters.py", notebooks=path.parent)
+    nbformat.write(notebook, tmp_path / "planted.ipynb")
+    result = run_pytest("tests/notebooks/test_chapters.py", notebooks=tmp_path)
     assert result.returncode == 1
     assert "cell 4 (code cell 3): was never executed; run `make run`" in result.stdout
 
@@ -114,9 +119,14 @@ def test_pytest_fails_without_any_notebook(tmp_path, run_pytest) -> None:
     assert "no notebook under" in result.stdout
 
 
-def test_the_longest_notebook_comes_first_and_seconds_stay_out_of_the_files(plant, tool) -> None:
-    slow, quick = plant("import time\ntime.sleep(3)", name="z.ipynb"), plant("1", name="a.ipynb")
-    assert tool("run", "--jobs", 1, slow, quick).returncode == 0
-    again = tool("run", "--force", "--jobs", 1, slow, quick).stdout
-    assert again.index("z.ipynb") < again.index("a.ipynb")
+def test_the_longest_notebook_comes_first_and_seconds_stay_out_of_the_files(
+    plant, tool, tmp_path
+) -> None:
+    slow, quick = plant("1", name="z.ipynb"), plant("1", name="a.ipynb")
+    known = {shown(slow): 99.0, shown(quick): 98.0}
+    (tmp_path / "seconds.json").write_text(json.dumps(known), "utf-8")
+    text = tool("run", "--jobs", 1, quick, slow).stdout
+    assert text.index("z.ipynb") < text.index("a.ipynb")
+    seconds = json.loads((tmp_path / "seconds.json").read_text("utf-8"))
+    assert all(0 < seconds[name] != known[name] for name in known)
     assert set(read(slow).metadata["dpdynamics"]) == {"fingerprint", "outputs"}

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dpdynamics.kan import PrivateKANClassifier
+from dpdynamics.extras import PrivateKANClassifier
 
 SMALL = {"width": 8, "steps": 3}
 

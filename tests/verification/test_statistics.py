@@ -25,13 +25,6 @@ def test_proportion_is_the_interval_of_beta_quantiles(trials, share, error):
     assert proportion(k, trials, error) == pytest.approx((low, high), abs=1e-9)
 
 
-@given(some.integers(1, 60), some.floats(0.01, 0.99), some.sampled_from([0.01, 0.1]))
-def test_proportion_covers_at_least_nominally(trials, p, error):
-    intervals = [proportion(k, trials, error) for k in range(trials + 1)]
-    covered = [k for k, (low, high) in enumerate(intervals) if low <= p <= high]
-    assert stats.binom.pmf(covered, trials, p).sum() >= 1 - error - 1e-9
-
-
 def test_critical_value_matches_tables_and_bonferroni():
     assert critical_value(1, 0.05) == pytest.approx(1.959964, abs=1e-6)
     assert critical_value(1, 0.05, dof=10) == pytest.approx(2.228139, abs=1e-6)

@@ -13,10 +13,11 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
@@ -26,6 +27,7 @@ from coursework.feedback import only_pages
 from coursework.release import configuration, convert
 from coursework.sources import Assignment, grade_id, kind_of
 
+MARKS = ["assignment", "student", "task", "of", "points", "comment"]
 Report = Callable[[str], None]
 
 
@@ -300,8 +302,8 @@ def gradebook(folder: Path) -> Gradebook:
 class Line:
     """Points of one student for one task."""
 
-    student: str
     assignment: str
+    student: str
     task: str
     points: float
     of: float
@@ -326,8 +328,8 @@ def lines(folder: Path) -> Iterator[Line]:
                         written = kind_of(source.cells[entry.name]) == "written"
                         said = [c for c in notebook.comments if c.name == entry.name]
                         yield Line(
-                            submission.student_id,
                             assignment.name,
+                            submission.student_id,
                             entry.name,
                             float(entry.score or 0.0),
                             float(entry.max_score),
@@ -346,41 +348,24 @@ def _state(entry: Grade, written: bool) -> str:
 
 def export(folder: Path) -> list[str]:
     """Write the three tables; return a summary, one line per student and assignment."""
-    entries = list(lines(folder))
-    _table(
-        folder / "tasks.csv",
-        ["assignment", "student", "task", "points", "of", "state"],
-        ([e.assignment, e.student, e.task, f"{e.points:g}", f"{e.of:g}", e.state] for e in entries),
-    )
-    _table(
-        folder / "marks.csv",
-        ["assignment", "student", "task", "of", "points", "comment"],
-        (
-            [
-                *(e.assignment, e.student, e.task, f"{e.of:g}"),
-                *("" if e.waiting else f"{e.points:g}", e.comment),
-            ]
-            for e in entries
-            if e.state in ("waiting", "by hand")
-        ),
-    )
-    totals, summary = [], []
-    for key in dict.fromkeys((e.assignment, e.student) for e in entries):
-        own = [e for e in entries if (e.assignment, e.student) == key]
-        points, of = sum(e.points for e in own), sum(e.of for e in own)
-        waiting = sum(e.of - e.points for e in own if e.waiting)
-        totals.append([*key, f"{points:g}", f"{of:g}", f"{waiting:g}"])
-        more = f", up to {waiting:g} more to be marked by hand" if waiting else ""
-        summary.append(f"{key[0]:32} {key[1]:24} {points:g} of {of:g}{more}")
-    _table(folder / "grades.csv", ["assignment", "student", "points", "of", "waiting"], totals)
-    return summary
+    tasks = pd.DataFrame(lines(folder), columns=[field.name for field in fields(Line)])
+    by_hand = tasks[tasks.state.isin(["waiting", "by hand"])]
+    by_hand = by_hand.assign(points=by_hand.points.mask(by_hand.state == "waiting"))
+    missing = (tasks.of - tasks.points).where(tasks.state == "waiting", 0.0)
+    pairs = tasks.assign(waiting=missing).groupby(["assignment", "student"], sort=False)
+    totals = pairs[["points", "of", "waiting"]].sum().reset_index()
+    _table(folder / "tasks.csv", tasks.drop(columns="comment"))
+    _table(folder / "marks.csv", by_hand.drop(columns="state")[MARKS])
+    _table(folder / "grades.csv", totals)
+    return [
+        f"{row.assignment:32} {row.student:24} {row.points:g} of {row.of:g}"
+        + (f", up to {row.waiting:g} more to be marked by hand" if row.waiting else "")
+        for row in totals.itertuples()
+    ]
 
 
-def _table(path: Path, head: list[str], rows: Iterable[list[str]]) -> None:
+def _table(path: Path, table: pd.DataFrame) -> None:
     """Write a table beside its place, and put it there when it is whole."""
     whole = path.with_suffix(".new")
-    with whole.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows(rows)
+    table.to_csv(whole, index=False, float_format="%g", lineterminator="\n")
     whole.replace(path)

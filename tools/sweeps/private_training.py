@@ -26,6 +26,7 @@ EPOCH = TRAIN // 64  # steps at batch size 64
 EPOCHS = 4
 STEPS = EPOCHS * EPOCH
 TABLE = {"sgd": 5.0, "sign": 0.1, "adam": 0.1}  # learning rates of the paper's Table C.1
+POWERS = {"sgd": 1.0, "sign": 0.5, "adam": 0.5}  # of the number of steps that one stands for
 COLUMNS = {
     "crossing": ["train_loss"],
     "noise": ["step", "train_loss", "test_loss"],
@@ -36,42 +37,30 @@ COLUMNS = {
 
 def runs(experiment, batch_size, steps):
     """Return the optimisers of an experiment with the arguments of their trainer."""
-    clip = 0.5
+    clips = 0.5
     if experiment == "crossing":
         noise = np.geomspace(1.6, 4.8, 6) * batch_size / 64
-        return {
-            o: {"learning_rate": TABLE[o], "noise_multiplier": noise, "clip_norm": clip}
-            for o in ("sgd", "sign")
-        }
-    if experiment == "noise":
+        rates = {o: TABLE[o] for o in ("sgd", "sign")}
+    elif experiment == "noise":
         noise = np.array([0.25, 0.5, 0.8, 1.0, 1.2, 1.6, 2.0, 4.0, 6.0, 8.0, 12.0])
-        return {
-            o: {"learning_rate": TABLE[o], "noise_multiplier": noise, "clip_norm": clip}
-            for o in TABLE
-        }
-    if experiment == "tuning":
+        rates = TABLE
+    elif experiment == "tuning":
         noise = np.array([0.2, 0.4, 0.8, 1.6, 3.2, 6.4])
         scaled = np.geomspace(0.002, 0.2, 14)[:, None]  # eta' = eta C sigma / B for DP-SGD
         rates = {
-            "sgd": scaled * batch_size / (clip * noise),
+            "sgd": scaled * batch_size / (clips * noise),
             "sign": scaled * np.sqrt(np.pi / 2),
             "adam": scaled,
         }
-        return {
-            o: {"learning_rate": rates[o], "noise_multiplier": noise, "clip_norm": clip}
-            for o in rates
-        }
-    factor = 100 * EPOCH / steps  # 100 epochs in fewer steps: see the chapter
-    rates = np.array([0.001, 0.01, 0.1, 1.0, 3.0, 5.0, 10.0])[:, None]
-    clips = np.array([0.1, 0.25, 0.5, 1.0, 5.0])
-    power = {"sgd": 1.0, "sign": 0.5, "adam": 0.5}
+    else:
+        factor = 100 * EPOCH / steps  # 100 epochs in fewer steps: see the chapter
+        noise = factor**-0.5
+        printed = np.array([0.001, 0.01, 0.1, 1.0, 3.0, 5.0, 10.0])[:, None]
+        rates = {o: printed * factor**power for o, power in POWERS.items()}
+        clips = np.array([0.1, 0.25, 0.5, 1.0, 5.0])
     return {
-        o: {
-            "learning_rate": rates * factor ** power[o],
-            "noise_multiplier": factor**-0.5,
-            "clip_norm": clips,
-        }
-        for o in power
+        o: {"learning_rate": rate, "noise_multiplier": noise, "clip_norm": clips}
+        for o, rate in rates.items()
     }
 
 

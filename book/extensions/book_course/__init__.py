@@ -91,14 +91,10 @@ class Chapters(CourseDirective):
         return {"planned": self.planned()}
 
 
-class Exercises(CourseDirective):
+class Exercises(Chapters):
     """``{course-exercises}``: time for every exercise."""
 
     templates = ("course/exercises.md",)
-
-    def data(self) -> dict[str, Any]:
-        """The plans."""
-        return {"planned": self.planned()}
 
 
 class Assignments(CourseDirective):

@@ -65,7 +65,7 @@ def read(app: Sphinx) -> None:
         if notebook is None:
             LOGGER.warning("chapters.yml lists %s, which is missing", path, type="book_ledger")
         for fault in notebook.faults if notebook else ():
-            LOGGER.warning("%s", fault.message, type="book_ledger")
+            LOGGER.warning("%s", fault, type="book_ledger")
     for decision in found.decisions:
         for wrong in gate.of_record(decision.record):
             place = f"{decision.place}, {decision.claim}"

@@ -33,18 +33,13 @@ Record = Mapping[str, Any]
 class Decision:
     """A verdict recorded in one cell of one notebook.
 
-    ``cell`` counts all cells from 1; ``execution`` is the number in brackets beside it.
+    ``cell`` counts all cells from 1; ``place`` is the cell in words, for messages.
     """
 
     record: Record = field(repr=False)
     notebook: str
     cell: int
-    execution: int | None
-
-    @property
-    def place(self) -> str:
-        """The cell in words, for messages."""
-        return place(self.notebook, self.cell, self.execution)
+    place: str
 
     @property
     def claim(self) -> str:
@@ -113,33 +108,12 @@ def tightest(check: Record) -> float:
 
 
 @dataclass(frozen=True)
-class Fault:
-    """A code cell without sound stored outputs."""
-
-    notebook: str
-    cell: int
-    execution: int | None
-    what: str
-
-    @property
-    def message(self) -> str:
-        """The cell and what is wrong with it."""
-        return f"{place(self.notebook, self.cell, self.execution)}: {self.what}"
-
-
-@dataclass(frozen=True)
 class Notebook:
-    """What one notebook recorded."""
+    """What one notebook recorded; ``faults`` are its cells without sound outputs, in words."""
 
     path: str
     decisions: tuple[Decision, ...]
-    faults: tuple[Fault, ...]
-
-
-def place(notebook: str, cell: int, execution: int | None) -> str:
-    """A cell in words: its position, and its execution number where it has one."""
-    bracket = "" if execution is None else f" [{execution}]"
-    return f"{notebook}, cell {cell}{bracket}"
+    faults: tuple[str, ...]
 
 
 def read(root: Path, notebook: str) -> Notebook | None:
@@ -153,25 +127,19 @@ def read(root: Path, notebook: str) -> Notebook | None:
 def parse(document: Mapping[str, Any], notebook: str) -> Notebook:
     """Collect verdicts and faults from a notebook's JSON."""
     decisions: list[Decision] = []
-    faults: list[Fault] = []
+    faults: list[str] = []
     for position, cell in enumerate(document.get("cells", []), start=1):
         if cell.get("cell_type") != "code" or not "".join(cell.get("source", "")).strip():
             continue
         execution = cell.get("execution_count")
-        for what in _faults(cell):
-            faults.append(Fault(notebook, position, execution, what))
-        for output in cell.get("outputs") or []:
-            found = record(output)
-            if found is None:
-                continue
-            wrong = [
-                f"stored evidence is malformed at {'/'.join(map(str, error.path)) or 'top'}: "
-                f"{error.message}"
-                for error in validator(rules=False).iter_errors(found)
-            ]
-            faults += [Fault(notebook, position, execution, what) for what in wrong]
-            if not wrong:
-                decisions.append(Decision(found, notebook, position, execution))
+        place = f"{notebook}, cell {position}" + ("" if execution is None else f" [{execution}]")
+        wrong = list(_faults(cell))
+        for found in filter(None, map(record, cell.get("outputs") or [])):
+            if malformations := malformed(found, rules=False):
+                wrong += malformations
+            else:
+                decisions.append(Decision(found, notebook, position, place))
+        faults += [f"{place}: {what}" for what in wrong]
     return Notebook(notebook, tuple(decisions), tuple(faults))
 
 
@@ -193,6 +161,15 @@ def record(output: Mapping[str, Any]) -> Record | None:
     if isinstance(data, list):
         data = "".join(data)
     return json.loads(data) if isinstance(data, str) else data
+
+
+def malformed(found: Record, rules: bool = True) -> list[str]:
+    """Where a record is not what the schema describes; without ``rules`` in its form alone."""
+    return [
+        f"stored evidence is malformed at {'/'.join(map(str, error.path)) or 'top'}: "
+        f"{error.message}"
+        for error in validator(rules).iter_errors(found)
+    ]
 
 
 @functools.cache

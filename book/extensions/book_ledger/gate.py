@@ -53,8 +53,7 @@ def problems(root: Path) -> list[str]:
 def _of_ledger(ledger: Ledger) -> Iterator[str]:
     first: dict[str, Decision] = {}
     for notebook in ledger.notebooks.values():
-        for fault in notebook.faults if notebook else ():
-            yield fault.message
+        yield from notebook.faults if notebook else ()
         for decision in notebook.decisions if notebook else ():
             place = f"{decision.place}, {decision.claim}"
             for text in (*_of_claim(ledger, decision), *of_record(decision.record)):
@@ -101,14 +100,8 @@ def _of_claim(ledger: Ledger, decision: Decision) -> Iterator[str]:
 
 def of_record(record: Record) -> list[str]:
     """What is wrong with one recorded verdict, whatever the claim."""
-    found = list(_of_record(record))
-    if not found:  # what the words above do not cover, the schema does
-        found = [
-            f"stored evidence is malformed at {'/'.join(map(str, error.path)) or 'top'}: "
-            f"{error.message}"
-            for error in evidence.validator().iter_errors(record)
-        ]
-    return found
+    # What the words of the gate do not cover, the schema does.
+    return list(_of_record(record)) or evidence.malformed(record)
 
 
 def _of_record(record: Record) -> Iterator[str]:

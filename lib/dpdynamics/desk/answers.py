@@ -1,6 +1,5 @@
-"""What a calculator returns: an answer with its evidence, or a refusal with its reason."""
+"""A question, and what a calculator returns: an answer with its evidence, or a refusal."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from textwrap import wrap
@@ -9,77 +8,89 @@ from typing import ClassVar
 _WIDTH = 72
 
 
-@dataclass(frozen=True, repr=False)
-class Answer:
-    """A number, what it means, where it holds, and what it rests on.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Question:
+    """A question, what its answer rests on, and the numbers that are known so far.
 
     Parameters
     ----------
     question : str
-        The question that was asked, in words.
+        In words.
+    evidence : tuple of str
+        Ids of claims in the ledger.
+    chapters : tuple of str
+        Keys of the chapters that decide them.
+    numbers : dict
+        By name; those beside a refusal are bounds and diagnoses, none of them is the answer.
+    """
+
+    question: str
+    evidence: tuple[str, ...]
+    chapters: tuple[str, ...]
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def answer(self, sentence: str, value: float, regime: str) -> "Answer":
+        """Answer it."""
+        return Answer(**vars(self), sentence=sentence, value=value, regime=regime)
+
+    def refuse(self, reason: str, instead: str, **others: tuple[str, ...]) -> "Refusal":
+        """Refuse an answer; `others` are evidence and chapters that are not the question's."""
+        return Refusal(**{**vars(self), **others}, reason=reason, instead=instead)
+
+    def _page(self, head: str, name: str, text: str) -> str:
+        """Write a reply as lines of at most 72 characters."""
+        lines = [*wrap(f"? {self.question}", _WIDTH), *wrap(head, _WIDTH)]
+        width = max((len(name) for name in self.numbers), default=0)
+        lines += [f"  {name:{width}}  {value:.4g}" for name, value in self.numbers.items()]
+        rest = {name: text, "evidence": ", ".join(self.evidence)}
+        rest["chapter"] = ", ".join(self.chapters)
+        for label, words in rest.items():
+            entry = f"{label}: {words}" if words else ""
+            lines += wrap(entry, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Answer(Question):
+    """A number, what it means, where it holds, and what it rests on.
+
+    Parameters
+    ----------
     sentence : str
         The answer in one sentence, with the number and what it is a number of.
     value : float
         The number itself.
     regime : str
         The conditions under which it holds.
-    numbers : mapping
-        Other numbers, by name.
-    evidence : tuple of str
-        Ids of claims in the ledger.
-    chapters : tuple of str
-        Keys of the chapters that decide them.
     """
 
-    question: str
     sentence: str
     value: float
     regime: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    evidence: tuple[str, ...] = ()
-    chapters: tuple[str, ...] = ()
     refused: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        return _page(self.question, self.sentence, self, ("holds for", self.regime))
+        return self._page(self.sentence, "holds for", self.regime)
 
 
-@dataclass(frozen=True, repr=False)
-class Refusal:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Refusal(Question):
     """Why there is no number, what is known all the same, and what to do instead.
 
     Parameters
     ----------
-    question, numbers, evidence, chapters
-        As in `Answer`; the numbers are bounds and diagnoses, none of them is the answer.
     reason : str
         Which condition fails.
     instead : str
         What to do.
     """
 
-    question: str
     reason: str
     instead: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    evidence: tuple[str, ...] = ()
-    chapters: tuple[str, ...] = ()
     refused: ClassVar[bool] = True
 
     def __repr__(self) -> str:
-        return _page(self.question, f"REFUSED: {self.reason}", self, ("instead", self.instead))
-
-
-def _page(question: str, head: str, reply: Answer | Refusal, last: tuple[str, str]) -> str:
-    """Write a reply as lines of at most 72 characters."""
-    lines = [*wrap(f"? {question}", _WIDTH), *wrap(head, _WIDTH)]
-    width = max((len(name) for name in reply.numbers), default=0)
-    lines += [f"  {name:{width}}  {value:.4g}" for name, value in reply.numbers.items()]
-    rest = [last, ("evidence", ", ".join(reply.evidence)), ("chapter", ", ".join(reply.chapters))]
-    for name, text in rest:
-        if text:
-            lines += wrap(f"{name}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return "\n".join(lines)
+        return self._page(f"REFUSED: {self.reason}", "instead", self.instead)
 
 
 def upper(value: float, digits: int = 4) -> str:

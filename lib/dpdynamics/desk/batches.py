@@ -6,6 +6,7 @@ is read as "zero_out".
 
 from ..accounting import FixedSize, Poisson, Shuffled
 from ..arguments import one_of, whole
+from .answers import Question
 from .bins import EpochsOfBins
 
 Drawn = Poisson | FixedSize | Shuffled | EpochsOfBins
@@ -29,6 +30,13 @@ CHAPTERS = {
     **dict.fromkeys(("shuffled", "bins"), ("accounting", "privacy_as_divergence", "conversions")),
     "unknown": ("accounting", "correlated_noise"),
 }
+
+
+def question_of(words: str, sampling: str, full: bool) -> Question:
+    """Return a question about batches, which all are one way of sampling where they are `full`."""
+    word = one_of("sampling", sampling, SAMPLINGS)
+    word = "poisson" if full and word != "unknown" else word
+    return Question(question=words, evidence=EVIDENCE[word], chapters=CHAPTERS[word])
 
 
 def batches_of(

@@ -28,7 +28,7 @@ from ..arguments import (
     whole,
     within,
 )
-from .answers import Answer, Refusal
+from .answers import Answer, Question, Refusal
 
 _EVIDENCE = ("wang2026.lemF.11", "wang2026.thmF.12", "wang2026.thm4.1")
 _CHAPTERS = ("correlated_noise", "optimisation")
@@ -119,7 +119,9 @@ def correlate_noise(
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
     q = probability("sampling_probability", sampling_probability)
     end_noise_std(correlation=0.0, decay=decay, steps=steps)  # their ranges
-    count, question = whole("steps", steps, 1), f"Correlate the noise at ({epsilon:g}, {delta:g})?"
+    count, words = whole("steps", steps, 1), f"Correlate the noise at ({epsilon:g}, {delta:g})?"
+    question = Question(question=words, evidence=_EVIDENCE, chapters=_CHAPTERS)
+    numbers = question.numbers
     tried = finite_array("correlations", correlations, ndim=1).tolist()
     if not tried or not all(0 < c < 1 for c in tried):
         raise ValueError(f"correlations must hold numbers in (0, 1), got {correlations!r}")
@@ -133,7 +135,14 @@ def correlate_noise(
             positive("multipliers", float(end))
     once = sampling == "shuffled" and q * count <= 1 + 1e-9
     if sampling != "poisson" and not once:
-        return _no_theorem(question, sampling, tried)
+        numbers.update({f"multiplier grows at {lam:g} by": 1 / (1 - lam) for lam in tried})
+        return question.refuse(
+            f"for {sampling} batches in which a record may take part again no amplification "
+            "theorem holds with correlated noise; what remains is the multiplier of independent "
+            "noise divided by 1 - lambda, which never gains",
+            "draw Poisson samples, or keep independent noise",
+            evidence=("wang2026.thmF.8", "wang2026.lemF.11"),
+        )
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     run: dict[str, Any] = {"sampling_probability": q, "steps": count}
     if once:  # at any place: the longest column has to be hidden
@@ -141,7 +150,6 @@ def correlate_noise(
         for lam in tried:
             longest = worst_sensitivity(correlation=lam, steps=count, participations=1)
             known[lam] = Bracket(longest * plain, longest * plain)
-        numbers = {"independent multiplier": plain}
     else:
         try:
             plain = Poisson(**run).noise_for(**budget)
@@ -150,16 +158,14 @@ def correlate_noise(
                     correlation=lam, blocks=blocks, **run
                 ).noise_for(**budget)
         except (ArithmeticError, ValueError) as error:
-            return Refusal(
-                question,
+            return question.refuse(
                 f"the accountants give no number here: {error}",
                 "keep independent noise and an accountant that is valid and looser",
-                {},
-                _EVIDENCE,
-                _CHAPTERS,
             )
-        floor = float(cumulative_noise_lower_bound(**budget, **run)) / (plain * sqrt(count))
-        numbers = {"independent multiplier": plain, "floor of the sum, any correlation": floor}
+    numbers["independent multiplier"] = plain
+    if not once:
+        floor = float(cumulative_noise_lower_bound(**budget, **run))
+        numbers["floor of the sum, any correlation"] = floor / (plain * sqrt(count))
     base = plain * end_noise_std(correlation=0.0, decay=decay, steps=count)
     ratios = {}
     for lam in tried:
@@ -172,22 +178,17 @@ def correlate_noise(
     least = min(low for low, _ in ratios.values())
     value = ratios[best][1]
     if value > _MARGIN > least:
-        return Refusal(
-            question,
+        return question.refuse(
             f"the bounds do not decide: the noise at the end is at most {value:.3g} and may be "
             f"{least:.3g} times that of independent noise",
             "keep independent noise, which is exact",
-            numbers,
-            _EVIDENCE,
-            _CHAPTERS,
         )
     head = (
         f"Yes, lambda = {best:g}: it leaves {value:.4g} times the noise"
         if value <= _MARGIN
         else f"Do not: the best, lambda = {best:g}, leaves {value:.4g} times the noise"
     )
-    return Answer(
-        question,
+    return question.answer(
         f"{head} of independent noise at the end (step times curvature {decay:g}), with a "
         f"multiplier of {numbers[f'multiplier at {best:g}']:.4g} in place of {plain:.4g}.",
         value,
@@ -200,20 +201,4 @@ def correlate_noise(
         )
         + "noise at the end of a direction of constant curvature; lambda among those tried. In the "
         "book's trainings on real data no gain in accuracy was significant",
-        numbers,
-        _EVIDENCE,
-        _CHAPTERS,
-    )
-
-
-def _no_theorem(question: str, sampling: str, tried: Sequence[float]) -> Refusal:
-    return Refusal(
-        question,
-        f"for {sampling} batches in which a record may take part again no amplification theorem "
-        "holds with correlated noise; what remains is the multiplier of independent noise divided "
-        "by 1 - lambda, which never gains",
-        "draw Poisson samples, or keep independent noise",
-        {f"multiplier grows at {lam:g} by": 1 / (1 - lam) for lam in tried},
-        ("wang2026.thmF.8", "wang2026.lemF.11"),
-        _CHAPTERS,
     )

@@ -1,10 +1,10 @@
 """How much noise a budget needs."""
 
 from ..accounting import Bracket, Poisson
-from ..arguments import fraction, one_of, positive
+from ..arguments import fraction, positive
 from .accountants import ACCOUNTANTS, multiplier
 from .answers import Answer, Refusal, upper
-from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, batches_of
+from .batches import NEIGHBOURS, batches_of, question_of
 from .refusals import always, unknown_batches, visible_delta
 
 _WORDS = {
@@ -60,45 +60,35 @@ def required_noise(
     """
     epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
     runs = batches_of(batch_size=batch_size, samples=samples, steps=steps, relation=relation)
-    one_of("sampling", sampling, SAMPLINGS)
-    question = f"Which noise multiplier gives ({epsilon:g}, {delta:g})?"
+    words = f"Which noise multiplier gives ({epsilon:g}, {delta:g})?"
+    question = question_of(words, sampling, full=batch_size == samples)
 
     def instead(delta: float) -> str:
         return always(delta=delta, steps=steps, relation=relation, epsilon=epsilon)
 
-    refusal = visible_delta(question, delta, samples, instead)
-    if refusal is not None:
+    if refusal := visible_delta(question, delta, samples, instead):
         return refusal
     if sampling == "unknown":
-        return unknown_batches(question, instead(delta), {})
+        return unknown_batches(question, instead(delta))
     run = runs[sampling]
-    exact = isinstance(run, Poisson)
-    word = "poisson" if exact else sampling
     try:
         found = run.noise_for(epsilon=epsilon, delta=delta)
     except (ArithmeticError, ValueError) as error:
-        return Refusal(
-            question,
+        question.numbers["sampling probability"] = batch_size / samples
+        return question.refuse(
             f"the accountant gives no number here: {error}",
             f"use Renyi accounting, which is valid and looser: {instead(delta)}",
-            {"sampling probability": batch_size / samples},
-            EVIDENCE[word],
-            CHAPTERS[word],
         )
     noise = float(found.upper if isinstance(found, Bracket) else found)
-    numbers = {}
     if isinstance(run, Poisson) and relation != "replace":
-        numbers = _others(epsilon, delta, run, noise)
-    return Answer(
-        question,
+        question.numbers.update(_others(epsilon, delta, run, noise))
+    method = _WORDS["poisson" if isinstance(run, Poisson) else sampling]
+    return question.answer(
         f"Noise multiplier {upper(noise)}: standard deviation {upper(noise)} times the clip norm "
-        f"on every clipped sum; {_WORDS[word]}.",
+        f"on every clipped sum; {method}.",
         noise,
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
         f"{NEIGHBOURS[run.relation]}; all {steps} sums released; one run",
-        numbers,
-        EVIDENCE[word],
-        CHAPTERS[word],
     )
 
 

@@ -8,9 +8,10 @@ from ..arguments import fraction, nonnegative, one_of, positive, whole, within
 from ..dynamics import clipping_factors, tune_one_pass
 from ..dynamics.tuning import Tuning
 from ..problems import InverseTimeDecay
-from .answers import Answer, Refusal
+from .answers import Answer, Question, Refusal
 from .refusals import visible_delta
 
+_EVIDENCE = ("bombari2025.prop4.1", "bombari2025.eq4.2", "bombari2025.prop4.3", "bombari2025.thm3")
 _CHAPTERS = ("one_pass", "clipped_diffusion", "rates", "clipping_and_schedule")
 
 
@@ -65,12 +66,15 @@ def plan_one_pass(
     one_of("features", features, ("gaussian", "other"))
     if exponent is not None:
         nonnegative("exponent", exponent)
-    question = f"How to clip and step, in one pass over n = {n} records of d = {d} features?"
+    words = f"How to clip and step, in one pass over n = {n} records of d = {d} features?"
+    question = Question(question=words, evidence=_EVIDENCE, chapters=_CHAPTERS)
+    if refusal := visible_delta(question, delta, n):
+        return refusal
     mu = 1 / float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
     rho, gamma = mu**2 / 2, d / n
-    known = {"rho": rho, "gamma = d/n": gamma, "gamma^2/rho": gamma**2 / rho}
-    refusal = visible_delta(question, delta, n) or _outside(question, features, gamma, d, known)
-    if refusal is not None:
+    numbers = question.numbers
+    numbers.update({"rho": rho, "gamma = d/n": gamma, "gamma^2/rho": gamma**2 / rho})
+    if refusal := _outside(question, features, gamma, d):
         return refusal
     setting: dict[str, Any] = {
         "initial_risk": start,
@@ -81,33 +85,33 @@ def plan_one_pass(
     best = tune_one_pass(exponent, **setting)
     risk, clip = float(best.risk), float(best.clip_constant)
     if clip > 29 * zeta or start > 1e30 * zeta**2:  # from there on the search gets nowhere
-        return Refusal(
-            question,
+        return question.refuse(
             f"the label noise is so small against the residuals of the start (R_0 / zeta^2 = "
             f"{start / zeta**2:.2g}) that the best clip norm lies beyond the search, which ends "
             "at thirty label standard deviations",
             "tune the step for clip norms near the first residuals, sqrt(2 R_0 + zeta^2)",
-            known,
-            ("bombari2025.prop4.3",),
-            _CHAPTERS,
+            evidence=("bombari2025.prop4.3",),
         )
     if risk > start / 2:
-        return Refusal(
-            question,
+        numbers["expected excess risk"] = risk
+        return question.refuse(
             f"the best clip norm and step leave {risk / start:.0%} of the excess risk of the start",
             "ask for more records, fewer features, a larger epsilon or another schedule; do not "
             "train",
-            {**known, "expected excess risk": risk},
-            ("bombari2025.prop4.3", "bombari2025.thm3"),
-            _CHAPTERS,
+            evidence=("bombari2025.prop4.3", "bombari2025.thm3"),
         )
     loose = float(tune_one_pass(0.5, clip_constant=3 * zeta, **setting).risk)
     tight = risk if exponent == 0.5 else float(tune_one_pass(0.5, **setting).risk)
     free = zeta**2 / 2 * d / (n - d - 1)
-    schedule, numbers = _schedule(best)
     ratio = clip / zeta
-    return Answer(
-        question,
+    numbers["clip constant c"] = clip
+    numbers["clip ratio c/zeta"] = ratio
+    numbers["share of residuals kept at the end"] = float(clipping_factors(ratio).descent_factor)
+    schedule = _schedule(best, numbers)
+    numbers["expected excess risk"] = risk
+    numbers["least squares, no privacy"] = free
+    numbers["hardly clipping costs a factor"] = loose / tight
+    return question.answer(
         f"Clip every gradient at C = {clip * sqrt(d):.4g} (c = {clip:.3g}, {ratio:.2g} label "
         f"standard deviations), step {schedule}/n in time t = k/n; expect an excess risk of "
         f"{risk:.3g}, {risk / free:.3g} times that of least squares without privacy.",
@@ -115,61 +119,40 @@ def plan_one_pass(
         "one pass in a fixed order, only the last iterate released, one record replaced, optimal "
         "noise schedule, exact Gaussian accounting; whitened Gaussian features, independent label "
         "noise; label noise and initial risk public",
-        {
-            **known,
-            "clip constant c": clip,
-            "clip ratio c/zeta": ratio,
-            "share of residuals kept at the end": float(clipping_factors(ratio).descent_factor),
-            **numbers,
-            "expected excess risk": risk,
-            "least squares, no privacy": free,
-            "hardly clipping costs a factor": loose / tight,
-        },
-        ("bombari2025.prop4.1", "bombari2025.eq4.2", "bombari2025.prop4.3", "bombari2025.thm3"),
-        _CHAPTERS,
     )
 
 
-def _schedule(best: Tuning) -> tuple[str, dict[str, float]]:
-    """Return the step size in words and its parameters."""
+def _schedule(best: Tuning, numbers: dict[str, float]) -> str:
+    """Return the step size in words, and note its parameters."""
     if isinstance(best.schedule, InverseTimeDecay):
         s, q = float(best.schedule.scale), float(best.schedule.offset)
-        return f"{s:.4g}/(t + {q:.3g})", {"schedule scale": s, "schedule offset": q}
+        numbers.update({"schedule scale": s, "schedule offset": q})
+        return f"{s:.4g}/(t + {q:.3g})"
     first, power = float(best.schedule.initial), float(best.schedule.exponent)
-    return f"{first:.4g} (1 - t)^{power:g}", {"first step": first}
+    numbers["first step"] = first
+    return f"{first:.4g} (1 - t)^{power:g}"
 
 
-def _outside(
-    question: str, features: str, gamma: float, d: int, known: dict[str, float]
-) -> Refusal | None:
+def _outside(question: Question, features: str, gamma: float, d: int) -> Refusal | None:
     if features == "other":
-        return Refusal(
-            question,
+        return question.refuse(
             "the equations are for Gaussian features and residuals that do not depend on them; "
             "elsewhere clipped descent settles at the minimiser of another loss, at a distance "
             "that no amount of data removes",
             "take the calculator's clip norm as a lower limit, and clip less as n/d grows",
-            known,
-            ("bombari2025.ass1",),
-            _CHAPTERS,
+            evidence=("bombari2025.ass1",),
         )
     if gamma > 0.5:
-        return Refusal(
-            question,
+        return question.refuse(
             f"d/n = {gamma:.2g}: one pass over fewer than two records a parameter was never "
             "checked, and the private noise grows as d squared",
             "reduce the dimension by public means, or collect more records",
-            known,
-            ("bombari2025.thm1",),
-            _CHAPTERS,
+            evidence=("bombari2025.thm1",),
         )
     if d < 10:
-        return Refusal(
-            question,
+        return question.refuse(
             f"d = {d}: the equation is a limit of many features; it was checked from d = 10 on",
             "use output perturbation or noisy sufficient statistics in so few dimensions",
-            known,
-            ("bombari2025.thm1",),
-            _CHAPTERS,
+            evidence=("bombari2025.thm1",),
         )
     return None

@@ -11,10 +11,11 @@ from math import pi, sqrt
 
 from ..adaptive import plateau, private_gradient_scale
 from ..arguments import nonnegative, one_of, positive, whole
-from .answers import Answer, Refusal
+from .answers import Answer, Question, Refusal
 
 _PRICE = {"sign": sqrt(pi / 2), "adam": 1.0}
 _NAMES = {"sign": "DP-SignSGD", "adam": "DP-Adam"}
+_CHAPTERS = ("which_optimiser", "speed_and_plateau")
 _EVIDENCE = ("anon2025.thm4.5", "anon2025.corB.16", "anon2025.eq203")
 
 
@@ -77,10 +78,10 @@ def choose_optimiser(
     batch, d = whole("batch_size", batch_size, 1), whole("dimension", dimension, 1)
     eta, other = positive("sgd_step", sgd_step), positive("rival_step", rival_step)
     name = _NAMES[one_of("rival", rival, tuple(_NAMES))]
-    question = f"DP-SGD with step {eta:g}, or {name} with step {other:g}?"
+    words = f"DP-SGD with step {eta:g}, or {name} with step {other:g}?"
+    question = Question(question=words, evidence=_EVIDENCE, chapters=_CHAPTERS)
     length = spread * sqrt(d)
     phase = 2 if clip >= 3 * length else 1 if clip <= length / 3 else 0
-    known = {"C / G": clip / length} if length else {}
     if curvature is not None:
         positive("curvature", curvature)
     if steps is not None:
@@ -88,16 +89,17 @@ def choose_optimiser(
         if curvature is None:
             raise ValueError("curvature must be given with steps")
     if tuned:
-        return _tuned(question, name, rival, noise, clip, batch, eta)
+        return _tuned(question, name, _PRICE[rival] ** 2, eta * clip * noise / batch)
+    numbers = question.numbers
+    if length:
+        numbers["C / G"] = clip / length
     if phase == 0:
-        return Refusal(
-            question,
+        return question.refuse(
             f"C is {clip / length:.2g} times the length G of a record's noise: some gradients are "
             "clipped and some are not, and the plateaus are known for either extreme only",
             "move C by a factor of three, or compute the clipped moments",
-            known,
-            ("anon2025.assB.2", "anon2025.remB.2"),
-            ("stochastic_differential_equations", "speed_and_plateau"),
+            evidence=("anon2025.assB.2", "anon2025.remB.2"),
+            chapters=("stochastic_differential_equations", "speed_and_plateau"),
         )
     scale = private_gradient_scale(
         spread, batch, clip, noise, clipped_dimension=d if phase == 1 else None
@@ -109,22 +111,18 @@ def choose_optimiser(
         float(plateau(other, scale, contraction, method="sign")) * price / sqrt(pi / 2),
     )
     quotient = plateaus[1] / plateaus[0]
-    numbers = {
-        **known,
-        "S": scale,
-        "plateaus cross at S": price * ratio,
-        "speeds cross at S": ratio / price,
-        "plateau of DP-SGD": plateaus[0],
-        f"plateau of {name}": plateaus[1],
-        "K_1 = max(1, G/C)": 1 / contraction,
-    }
-    refusal = _unsettled(question, name, numbers, curvature, steps, eta, other, price)
-    if refusal is not None:
+    numbers["S"] = scale
+    numbers["plateaus cross at S"] = price * ratio
+    numbers["speeds cross at S"] = ratio / price
+    numbers["plateau of DP-SGD"] = plateaus[0]
+    numbers[f"plateau of {name}"] = plateaus[1]
+    numbers["K_1 = max(1, G/C)"] = 1 / contraction
+    speeds = {"DP-SGD": eta, name: other / scale}  # in units of the curvature
+    if refusal := _unsettled(question, speeds, contraction, price, curvature, steps):
         return refusal
     winner, loser = (name, "DP-SGD") if quotient < 1 else ("DP-SGD", name)
     faster = name if scale < ratio / price else "DP-SGD"
-    return Answer(
-        question,
+    return question.answer(
         f"{winner}: its plateau is {max(quotient, 1 / quotient):.3g} times lower than that of "
         f"{loser}; {faster} gets there faster (S = {scale:.3g}, plateaus cross at "
         f"{price * ratio:.3g}).",
@@ -132,72 +130,57 @@ def choose_optimiser(
         f"mean training loss at stationarity near a quadratic minimum, phase {phase} "
         f"({'nothing' if phase == 2 else 'everything'} clipped), isotropic noise, fixed steps "
         "with rate times curvature well below S; nothing about privacy enters but the noise",
-        numbers,
-        _EVIDENCE,
-        ("which_optimiser", "speed_and_plateau"),
     )
 
 
 def _unsettled(
-    question: str,
-    name: str,
-    numbers: dict[str, float],
+    question: Question,
+    speeds: dict[str, float],
+    contraction: float,
+    price: float,
     curvature: float | None,
     steps: int | None,
-    eta: float,
-    other: float,
-    price: float,
 ) -> Refusal | None:
     """Refuse where the steps are large, or too few to reach the plateau."""
     if curvature is None:
         return None
-    scale, contraction = numbers["S"], 1 / numbers["K_1 = max(1, G/C)"]
-    size = {"DP-SGD": eta * curvature, name: other * curvature / scale}
+    size = {key: speed * curvature for key, speed in speeds.items()}
     if max(size.values()) > 0.3:
-        return Refusal(
-            question,
+        question.numbers.update({f"relative step of {k}": v for k, v in size.items()})
+        return question.refuse(
             f"a step times the curvature is {max(size.values()):.2g} in units of the noise: the "
             "linear laws of the plateau are off by more than a tenth",
             "use the exact stationary laws of the adaptive room",
-            {**numbers, **{f"relative step of {k}": v for k, v in size.items()}},
-            ("anon2025.thmB.15",),
-            ("stationary_laws",),
+            evidence=("anon2025.thmB.15",),
+            chapters=("stationary_laws",),
         )
     if steps is None:
         return None
-    rates = {key: value * contraction for key, value in size.items()}
-    rates[name] /= price
+    rates = {k: v * contraction / (1 if k == "DP-SGD" else price) for k, v in size.items()}
     slow = min(rates, key=lambda key: rates[key])
     passed = steps * rates[slow]
     if passed < 3:
-        return Refusal(
-            question,
+        question.numbers["decay times"] = passed
+        return question.refuse(
             f"{slow} runs for {passed:.2g} of its own decay times only: the plateau is not "
             "reached, and at a finite horizon the order can be the reverse",
             "run longer, or compare the exact moments at the horizon",
-            {**numbers, "decay times": passed},
-            ("anon2025.thm4.6", "anon2025.thm4.7"),
-            ("which_optimiser",),
+            evidence=("anon2025.thm4.6", "anon2025.thm4.7"),
+            chapters=("which_optimiser",),
         )
     return None
 
 
-def _tuned(
-    question: str, name: str, rival: str, noise: float, clip: float, batch: int, eta: float
-) -> Refusal:
-    price = _PRICE[rival] ** 2
-    return Refusal(
-        question,
+def _tuned(question: Question, name: str, price: float, portable: float) -> Refusal:
+    question.numbers["price of the rival at equal speed"] = price
+    question.numbers["eta' of this step"] = portable
+    return question.refuse(
         "with steps tuned at each privacy the theory ranks by what is minimised: for the average "
         "gradient the rival's best step is the portable one, for the last iterate that of DP-SGD; "
         f"at equal speed the plateau of {name} is {price:.3g} times that of DP-SGD at every "
         "privacy",
         "run DP-SGD with the step eta' B / (C noise), which is portable, tune eta' once, and pay "
         "for the tuning",
-        {
-            "price of the rival at equal speed": price,
-            "eta' of this step": eta * clip * noise / batch,
-        },
-        ("anon2025.thm4.6", "anon2025.thm4.7"),
-        ("which_optimiser", "private_training"),
+        evidence=("anon2025.thm4.6", "anon2025.thm4.7"),
+        chapters=("which_optimiser", "private_training"),
     )

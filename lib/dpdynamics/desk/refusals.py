@@ -4,8 +4,7 @@ from collections.abc import Callable
 from math import floor, log10, sqrt
 
 from ..accounting import gaussian_epsilon, gaussian_noise_multiplier
-from .answers import Refusal, upper
-from .batches import CHAPTERS, EVIDENCE
+from .answers import Question, Refusal, upper
 
 
 def always(
@@ -35,7 +34,7 @@ def always(
 
 
 def visible_delta(
-    question: str, delta: float, samples: int, instead: Callable[[float], str] | None = None
+    question: Question, delta: float, samples: int, instead: Callable[[float], str] | None = None
 ) -> Refusal | None:
     """Refuse a delta that allows to publish records outright: from 1 / n on.
 
@@ -44,25 +43,20 @@ def visible_delta(
     if delta * samples < 1:
         return None
     quoted = f": {instead(10.0 ** floor(log10(0.1 / samples)))}" if instead else ""
-    return Refusal(
-        question,
+    question.numbers["delta times n"] = delta * samples
+    return question.refuse(
         f"delta = {delta:g} is not below 1/n = {1 / samples:.2g}: a mechanism that publishes each "
         "record with probability delta, and so one record or more on average, would pass",
         f"take delta well below 1/n{quoted}",
-        {"delta times n": delta * samples},
-        ("anon2025.def3.2",),
-        ("privacy_as_divergence", "foundations_lemmas"),
+        evidence=("anon2025.def3.2",),
+        chapters=("privacy_as_divergence", "foundations_lemmas"),
     )
 
 
-def unknown_batches(question: str, instead: str, numbers: dict[str, float]) -> Refusal:
+def unknown_batches(question: Question, instead: str) -> Refusal:
     """Refuse an epsilon without a sampling scheme."""
-    return Refusal(
-        question,
+    return question.refuse(
         "without the way in which the batches were drawn there is no epsilon: the same noise has "
         "very different values for Poisson samples, fixed-size batches and shuffled epochs",
         f"read the data loader; until you know, {instead}",
-        numbers,
-        EVIDENCE["unknown"],
-        CHAPTERS["unknown"],
     )

@@ -1,9 +1,9 @@
 """What epsilon a recipe really buys."""
 
 from ..accounting import Bracket, gaussian_epsilon
-from ..arguments import fraction, nonnegative, one_of, positive, whole
-from .answers import Answer, Refusal, lower, upper
-from .batches import CHAPTERS, EVIDENCE, NEIGHBOURS, SAMPLINGS, Drawn, batches_of
+from ..arguments import fraction, nonnegative, positive, whole
+from .answers import Answer, Question, Refusal, lower, upper
+from .batches import NEIGHBOURS, Drawn, batches_of, question_of
 from .recipes import Recipe
 from .refusals import always, unknown_batches, visible_delta
 
@@ -58,8 +58,8 @@ def spent_epsilon(
     known = batches_of(
         batch_size=batch_size, samples=samples, steps=steps, relation=relation, runs=runs
     )
-    one_of("sampling", sampling, SAMPLINGS)
-    question = f"Which epsilon, at delta = {delta:g}, does noise {noise:g} buy?"
+    words = f"Which epsilon, at delta = {delta:g}, does noise {noise:g} buy?"
+    question = question_of(words, sampling, full=batch_size == samples)
 
     def instead(delta: float) -> str:
         return always(delta=delta, steps=total, relation=relation, noise=noise)
@@ -67,47 +67,36 @@ def spent_epsilon(
     refusal = _hopeless(question, noise, clipped, delta, instead(delta)) or visible_delta(
         question, delta, samples, instead
     )
-    if refusal is not None:
+    if refusal:
         return refusal
     if sampling == "unknown":
-        return unknown_batches(question, instead(delta), _every_scheme(known, noise, delta))
-    word = "poisson" if batch_size == samples else sampling
+        question.numbers.update(_every_scheme(known, noise, delta))
+        return unknown_batches(question, instead(delta))
     try:
         low, high = _spent(known[sampling], noise, delta)
     except ArithmeticError as error:
-        return Refusal(
-            question,
+        return question.refuse(
             f"the accountant does not reach its accuracy: {error}",
             f"use Renyi accounting, which is valid and looser: {instead(delta)}",
-            {},
-            EVIDENCE[word],
-            CHAPTERS[word],
         )
-    numbers = {} if low == high else {"at least": low, "at most": high}
+    if low != high:
+        question.numbers.update({"at least": low, "at most": high})
     regime = (
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
         f"{NEIGHBOURS[known[sampling].relation]}; all {total} sums released"
     )
     if high > 4 * low:
-        return Refusal(
-            question,
+        return question.refuse(
             f"only bounds are known for {sampling} batches, here from {lower(low, 3)} to "
             f"{upper(high, 3)}",
             f"quote {upper(high, 3)}, which is guaranteed, or draw Poisson samples",
-            numbers,
-            EVIDENCE[word],
-            CHAPTERS[word],
         )
-    return Answer(
-        question,
+    return question.answer(
         f"epsilon = {upper(high)}, exact and rounded up."
         if low == high
         else f"epsilon = {upper(high)} is guaranteed, and no value below {lower(low)} is true.",
         high,
         regime,
-        numbers,
-        EVIDENCE[word],
-        CHAPTERS[word],
     )
 
 
@@ -165,37 +154,32 @@ def _every_scheme(known: dict[str, Drawn], noise: float, delta: float) -> dict[s
 
 
 def _hopeless(
-    question: str, noise: float, clipped: bool, delta: float, instead: str
+    question: Question, noise: float, clipped: bool, delta: float, instead: str
 ) -> Refusal | None:
     if not clipped:
-        return Refusal(
-            question,
+        return question.refuse(
             "without a bound on its gradient one record can move the sum by any amount: no epsilon "
             "is finite, whatever the noise. A divergence of observed pairs is not differential "
             "privacy",
             "quote none; clip every record's gradient at C, or prove that the loss has no larger "
             "one: then one step costs mu = C / (noise std), twice that for a replaced record",
-            {},
-            ("lin2025.eqg", "lin2025.thm4.3"),
-            ("with_or_without_clipping", "one_record", "least_squares_experiments"),
+            evidence=("lin2025.eqg", "lin2025.thm4.3"),
+            chapters=("with_or_without_clipping", "one_record", "least_squares_experiments"),
         )
     if noise == 0:
-        return Refusal(
-            question,
-            "without noise no epsilon is finite",
-            f"add noise: {instead}",
-            {},
-            (),
-            ("accounting",),
+        reason = "without noise no epsilon is finite"
+        return question.refuse(
+            reason, f"add noise: {instead}", evidence=(), chapters=("accounting",)
         )
     if noise < _FAINTEST:
-        return Refusal(
-            question,
+        question.numbers["epsilon of one full batch"] = float(
+            gaussian_epsilon(mu=1 / noise, delta=delta)
+        )
+        return question.refuse(
             f"a record that takes part once moves the sum by {1 / noise:.3g} standard deviations "
             "of the noise: whoever knows the others sees it",
             f"take a noise multiplier near one: {instead}",
-            {"epsilon of one full batch": float(gaussian_epsilon(mu=1 / noise, delta=delta))},
-            ("wang2026.lemD.4",),
-            ("accounting", "gaussian_divergence"),
+            evidence=("wang2026.lemD.4",),
+            chapters=("accounting", "gaussian_divergence"),
         )
     return None

@@ -1,10 +1,9 @@
 """KAN: the two-layer Kolmogorov-Arnold network and its private training.
 
 Spline bases, the network with its gradients and their clipped sums, its curvature, the margin of
-its tangent features at initialisation, training by SGD with correlated noise, and a classifier that
-states the guarantee it spent. An argument that has a wrong shape or is outside its range raises
-ValueError with its name. Second floor: imports :mod:`~dpdynamics.problems` and
-:mod:`~dpdynamics.accounting`.
+its tangent features at initialisation, and training by SGD with correlated noise. An argument that
+has a wrong shape or is outside its range raises ValueError with its name. Second floor: imports
+no room of the first.
 """
 
 from .activations import activation
@@ -16,7 +15,6 @@ from .curvature import (
     self_bounding,
     suprema,
 )
-from .estimator import PrivateKANClassifier
 from .network import TwoLayerKAN, logistic_loss
 from .separability import margin_direction, ntk_gram, ntk_margin
 from .splines import CubicSplines
@@ -25,7 +23,6 @@ from .training import Recorder, Training
 __all__ = [
     "LOGISTIC_SELF_BOUND",
     "CubicSplines",
-    "PrivateKANClassifier",
     "Recorder",
     "Training",
     "TwoLayerKAN",

@@ -2,8 +2,8 @@
 
 Least squares seen through its population (eigenvalues, truth, label variance, ridge), quadratic
 statistics of an iterate, laws of features and labels, learning-rate schedules, and the two settings
-that the chapters on least squares share. Classification: loaders for movie reviews and posts, and
-laws of synthetic texts. First floor: imports no other room.
+that the chapters on least squares share. Classification: laws of synthetic texts. First
+floor: imports no other room.
 
 Everything about least squares is written in the eigenbasis of the second moment of the features:
 a vector is rotated once, when it is drawn, and every matrix of the theory is then diagonal.
@@ -13,7 +13,6 @@ An argument that has a wrong shape or is outside its range raises ValueError wit
 from .designs import GaussianDesign, GaussianLabelNoise
 from .least_squares import LeastSquares, QuadraticStatistic
 from .presets import Setting, literal_preset, theory_preset
-from .reviews import load_posts, load_reviews
 from .schedules import (
     CappedDecay,
     Constant,
@@ -38,8 +37,6 @@ __all__ = [
     "Setting",
     "TextData",
     "literal_preset",
-    "load_posts",
-    "load_reviews",
     "movie_reviews",
     "stack_overflow",
     "theory_preset",

@@ -1,6 +1,6 @@
 """Verification (third floor): claims, checks, controls, verdicts.
 
-*A check* (:class:`Check`) compares a measured quantity with a printed statement: :func:`identity`,
+*A check* compares a measured quantity with a printed statement: :func:`identity`,
 :func:`expectation`, :func:`distribution`, :func:`bound` (over a grid and under :func:`attack`),
 :func:`rate`, :func:`optimum`, :func:`coverage`, :func:`privacy`; :func:`certified` proves an
 inequality for a whole box, or an identity by exact algebra.
@@ -27,7 +27,6 @@ Randomness comes from :func:`generator`, one stream per label under one base see
 
 from .attacks import attack
 from .certificates import certified
-from .evidence import Check
 from .identities import identity
 from .inequalities import bound, privacy
 from .laws import coverage, distribution
@@ -40,7 +39,6 @@ from .trial import instead
 from .verdicts import Erratum, out_of_reach, verdict
 
 __all__ = [
-    "Check",
     "Erratum",
     "attack",
     "bound",

@@ -18,12 +18,12 @@ from ..accounting import (
     worst_sensitivity,
 )
 from ..arguments import Array, finite_array, fraction, number, one_of, positive, whole
-from .network import TwoLayerKAN
-from .training import SAMPLINGS, Training
+from ..kan import Training, TwoLayerKAN
+from ..kan.training import SAMPLINGS
 
 
 class Guarantee(NamedTuple):
-    """Noise over clip norm, and who vouches for it under which neighbours."""
+    """Noise over clip norm, who vouches for it, and under which neighbours."""
 
     noise_multiplier: float
     accountant: str
@@ -56,11 +56,6 @@ def certified_noise(
     `samples` is n, `steps` the number of updates; `sampling`, `batch_size` and `correlation` are
     those of `Training`.
 
-    Returns
-    -------
-    (noise_multiplier, accountant, relation)
-        Noise over clip norm, and who vouches for it under which neighbours.
-
     Raises
     ------
     ValueError
@@ -85,28 +80,26 @@ def certified_noise(
         raise ValueError(f"batch_size must be at most samples = {samples}, got {batch_size}")
     if one_of("sampling", sampling, SAMPLINGS) == "full" and size < samples:
         raise ValueError(f"batch_size must be {samples} for full batches, got {batch_size}")
-    sampling = "full" if size == samples else sampling
-    zeroed = "zero-out: one record's contributions removed or added, the number of records public"
-    if sampling == "full":
-        mu = worst_sensitivity(correlation=correlation, steps=steps)
-        noise = mu * float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
-        return Guarantee(noise, "Gaussian mechanism, exact", zeroed)
     budget, q = {"epsilon": epsilon, "delta": delta}, size / samples
-    if sampling == "fixed":
-        kept = 1 - correlation  # independent noise of this multiplier is no more private
-        run = FixedSize(batch_size=size, samples=samples, steps=steps)
+    relation = "zero-out: one record's contributions removed or added, the number of records public"
+    if size == samples:
+        accountant = "Gaussian mechanism, exact"
+        sensitivity = worst_sensitivity(correlation=correlation, steps=steps)
+        noise = sensitivity * float(gaussian_noise_multiplier(**budget))
+    elif sampling == "fixed":
         accountant = "dominating pair of one step, composed"
-        return Guarantee(
-            float(run.noise_for(**budget).upper) / kept,
-            accountant,
-            "replace: one record exchanged for another",
-        )
-    if correlation == 0:
+        relation = "replace: one record exchanged for another"
+        run = FixedSize(batch_size=size, samples=samples, steps=steps)
+        kept = 1 - correlation  # independent noise of this multiplier is no more private
+        noise = float(run.noise_for(**budget).upper) / kept
+    elif correlation == 0:
+        accountant = "Poisson subsampled Gaussian, exact profile"
         noise = Poisson(sampling_probability=q, steps=steps).noise_for(**budget)
-        return Guarantee(noise, "Poisson subsampled Gaussian, exact profile", zeroed)
-    blocks = CorrelatedPoisson(correlation=correlation, sampling_probability=q, steps=steps)
-    noise = float(blocks.noise_for(**budget).upper)
-    return Guarantee(noise, "Poisson subsampled correlated Gaussian, certified blocks", zeroed)
+    else:
+        accountant = "Poisson subsampled correlated Gaussian, certified blocks"
+        blocks = CorrelatedPoisson(correlation=correlation, sampling_probability=q, steps=steps)
+        noise = float(blocks.noise_for(**budget).upper)
+    return Guarantee(noise, accountant, relation)
 
 
 class PrivateKANClassifier(ClassifierMixin, BaseEstimator):

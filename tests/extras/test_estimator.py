@@ -15,8 +15,9 @@ from dpdynamics.accounting import (
     rdp_to_epsilon,
     strategy_matrix,
 )
-from dpdynamics.kan import PrivateKANClassifier, Training
-from dpdynamics.kan.estimator import certified_noise
+from dpdynamics.extras import PrivateKANClassifier
+from dpdynamics.extras.estimator import certified_noise
+from dpdynamics.kan import Training
 
 
 def data(n=200, d=2, seed=0):

@@ -1,7 +1,7 @@
-"""Loaders for readers who have the real texts; no chapter needs them.
+"""Loaders for readers who have the real texts.
 
 Movie reviews and tagged questions come as training and test data in the form of
-:mod:`~dpdynamics.problems.text`, so that they take the place of the synthetic `movie_reviews` and
+:mod:`dpdynamics.problems`, so that they take the place of the synthetic `movie_reviews` and
 `stack_overflow`: a column per word, a last one for the bias, rows of ones or of Euclidean norm 1.
 """
 
@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, load_npz
 
 from ..arguments import one_of, whole
-from .text import ROWS, TextData, indicators
+from ..problems import TextData
+from ..problems.text import ROWS, indicators
 
 WORD = r"[^\W\d_]+(?:'[^\W\d_]+)*"
 PARTS = ("train", "test")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array, save_npz
 
-from dpdynamics.problems.reviews import load_posts, load_reviews
+from dpdynamics.extras import load_posts, load_reviews
 
 TEXTS = {
     "train/neg/0_1.txt": "Bad, bad film.<br /><br />Don't!",
