@@ -147,7 +147,6 @@ CALLS: dict[str, Call] = {
         theta=IDENTITY, features=IDENTITY, labels=VECTOR, step_size=0.1, clip_norm=1.0
     ),
     "risk_curve": of(**HSGD, times=TIMES),
-    "risk_curve_volterra": of(**HSGD, times=TIMES),
     "release": of(**HSGD, step_time=0.5, times=np.array([0.2, 1.0])),
     "stability_limit": of(problem=PROBLEM),
     "stationary_risk": of(problem=PROBLEM, learning_rate=0.5, noise_scale=0.5),

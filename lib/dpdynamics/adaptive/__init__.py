@@ -1,9 +1,8 @@
 """Adaptive: DP-SGD, DP-SignSGD and DP-Adam under clipping and noise.
 
-Means and second moments of normalised and clipped gradients; the probability that a noisy
-coordinate changes sign, and the drifts that follow; exact laws of sign walks and their limits,
-densities of the diffusions that are set beside them; radial chains, plateaus, and ensembles of
-full vectors. A shape or range that is violated is a ValueError that names the argument. Second
+Means and second moments of normalised and clipped gradients; exact laws of sign walks and their
+limits, densities of the diffusions that are set beside them; radial chains, plateaus, and ensembles
+of full vectors. A shape or range that is violated is a ValueError that names the argument. Second
 floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 """
 
@@ -11,7 +10,6 @@ from .clipped_means import clipped_moments, uniform_clipped_mean
 from .ensembles import private_ensemble, radial_chain
 from .normalised_means import normalised_moments, student_factor
 from .plateaus import plateau, private_gradient_scale, quadratic_sgd_moments
-from .sign_means import sign_mean
 from .sign_walk import gaussian_sign, sign_walk, stationary_sign_law
 from .stationary_densities import radial_gibbs_law, sign_diffusion_law
 
@@ -26,7 +24,6 @@ __all__ = [
     "radial_chain",
     "radial_gibbs_law",
     "sign_diffusion_law",
-    "sign_mean",
     "sign_walk",
     "stationary_sign_law",
     "student_factor",

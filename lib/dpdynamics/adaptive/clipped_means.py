@@ -68,7 +68,7 @@ def clipped_moments(
     >>> print(round(moments.mean, 6), moments.clip_probability)
     0.949087 1.0
     """
-    mean, sigma, d, clip, nu = parameters(
+    mean, sigma, d, clip, nu = _parameters(
         mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
     )
     flat = [x.ravel() for x in (mean / sigma, clip / sigma, d, nu)]
@@ -91,7 +91,7 @@ def uniform_clipped_mean(
 
     Averaged over the scale of Student noise. Arguments and errors are those of `clipped_moments`.
     """
-    mean, sigma, d, clip, nu = parameters(
+    mean, sigma, d, clip, nu = _parameters(
         mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
     )
     noise = d * sigma**2
@@ -110,26 +110,24 @@ def uniform_clipped_mean(
     return plain(mean * np.where(gaussian, plainly, averaged))
 
 
-def parameters(
+def _parameters(
     mean_norm: ArrayLike,
     noise_scale: ArrayLike,
     dimension: ArrayLike,
     clip_norm: ArrayLike,
     degrees_of_freedom: ArrayLike,
-    **others: Array,
 ) -> tuple[Array, ...]:
-    """Return the arguments of `clipped_moments` and others, checked and of one shape."""
+    """Return the arguments of `clipped_moments`, checked and of one shape."""
     return together(
         mean_norm=nonnegative_array("mean_norm", mean_norm),
         noise_scale=positive_array("noise_scale", noise_scale),
         dimension=dimensions(dimension),
         clip_norm=positive_array("clip_norm", clip_norm),
         degrees_of_freedom=degrees(degrees_of_freedom),
-        **others,
     )
 
 
-def scale_edges(rho: float, c: float, d: float, nu: float) -> Array:
+def _scale_edges(rho: float, c: float, d: float, nu: float) -> Array:
     """Return edges of panels in ln w: where the clip radius c w enters or leaves the lengths."""
     low, high = scale_range(np.array(nu))
     roots = []
@@ -146,7 +144,7 @@ def _student(rho: float, c: float, d: float, nu: float) -> Array:
     """Return P(|X| > C), E h_1(R_{d+2}), E h_2(R_{d+2})/w^2 and E h_2(R_{d+4}) in noise units."""
     if np.isinf(nu):
         return _gaussian(np.array([rho]), np.array([c]), d)[0]
-    x, weights = panels(scale_edges(rho, c, d, nu), 20)
+    x, weights = panels(_scale_edges(rho, c, d, nu), 20)
     w = np.exp(x)
     values = _gaussian(rho * w, c * w, d)
     values[:, 2] /= w**2
@@ -175,9 +173,13 @@ def _gaussian(rho: Array, c: Array, d: float) -> Array:
 def _polar(rho: Array, c: Array, d: float) -> Array:
     """Return the four expectations (n, 4) by quadrature in polar coordinates."""
     m = 2.0 if d == 1 else d - 1
-    low, high = radial_range(rho, m)
+    centre, reach = np.sqrt(rho**2 + m), REACH + 1  # of the length
+    low, high = np.maximum(centre - reach, 0.0), centre + reach
     r, radial = panels(np.stack([low, np.clip(c, low, high), high], axis=-1), _ORDER)
-    angle, angular = polar_angles(rho, m)
+    middle = np.arctan2(np.sqrt(m), rho)  # of the angle to the mean
+    spread = np.where(centre <= reach, np.pi, np.arcsin(np.minimum(reach / centre, 1.0)))
+    ends = np.stack([np.maximum(middle - spread, 0.0), np.minimum(middle + spread, np.pi)], axis=-1)
+    angle, angular = panels(ends, _ORDER)
     v = r[:, :, None] * np.sin(angle)[:, None, :]
     x = r[:, :, None] * np.cos(angle)[:, None, :] - rho[:, None, None]
     density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * chi_density(v, m) * angular[:, None, :]
@@ -197,19 +199,3 @@ def _weights(v: Array, d: float) -> tuple[Array, ...]:
     if d == 1:
         return np.ones_like(v), v**2 / 2
     return np.ones_like(v), v**2 / (d - 1), v**4 / ((d - 1) * (d + 1))
-
-
-def radial_range(rho: Array, m: float) -> tuple[Array, Array]:
-    """Return bounds of the length of a Gaussian vector in m + 1 dimensions with mean length rho."""
-    centre = np.sqrt(rho**2 + m)
-    return np.maximum(centre - REACH - 1, 0.0), centre + REACH + 1
-
-
-def polar_angles(rho: Array, m: float) -> tuple[Array, Array]:
-    """Return angles (n, q) between this vector and its mean, with weights of a quadrature."""
-    middle, centre = np.arctan2(np.sqrt(m), rho), np.sqrt(rho**2 + m)
-    wide = centre <= REACH + 1
-    spread = np.where(wide, np.pi, np.arcsin(np.minimum((REACH + 1) / centre, 1.0)))
-    edges = np.stack([np.maximum(middle - spread, 0.0), np.minimum(middle + spread, np.pi)], -1)
-    angle, angular = panels(edges, _ORDER)
-    return angle, angular

@@ -3,9 +3,9 @@
 Stochastic differential equations in general: ensembles of paths, exact moments of linear equations
 and recursions, expectations in one dimension without Monte Carlo. Noisy SGD on least squares: the
 optimiser on ensembles, exact recursions for its moments, its homogenised diffusion with the risk
-curve and its three parts, the Gaussian law, exact moments for isotropic features, the Volterra
-equations, stationary values and paths; releases of two runs that differ in one record. Clipped
-one-pass DP-SGD: the optimiser by the norms of its error, its diffusion, its risk and bounds on it.
+curve and its three parts, the Gaussian law, exact moments for isotropic features, stationary values
+and paths; releases of two runs that differ in one record. Clipped one-pass DP-SGD: the optimiser by
+the norms of its error, its diffusion, its risk and bounds on it.
 A shape or range that is violated is a ValueError that names the argument. Second floor: imports
 :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 """
@@ -32,7 +32,6 @@ from .propagation import one_pass_law
 from .sde import euler_maruyama
 from .spectra import SpectralBlocks
 from .tuning import tune_one_pass
-from .volterra import risk_curve_volterra
 
 __all__ = [
     "SpectralBlocks",
@@ -56,7 +55,6 @@ __all__ = [
     "release",
     "released_risk",
     "risk_curve",
-    "risk_curve_volterra",
     "stability_limit",
     "stationary_risk",
     "tune_one_pass",
