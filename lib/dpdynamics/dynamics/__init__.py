@@ -28,7 +28,6 @@ from .moments import conditional_law, gaussian_moment_recursion
 from .neighbours import release
 from .one_pass_sgd import one_pass_sgd, one_pass_step
 from .optimizers import noisy_sgd
-from .propagation import one_pass_law
 from .sde import euler_maruyama
 from .spectra import SpectralBlocks
 from .tuning import tune_one_pass
@@ -49,7 +48,6 @@ __all__ = [
     "linear_recursion",
     "linear_sde",
     "noisy_sgd",
-    "one_pass_law",
     "one_pass_sgd",
     "one_pass_step",
     "release",
