@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 from scipy.stats import kstest
 
 from dpdynamics.problems.text import (
-    TextLaw,
     TextData,
+    TextLaw,
     movie_reviews,
     question_law,
     review_law,
