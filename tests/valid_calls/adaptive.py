@@ -19,11 +19,6 @@ def down(x: Any) -> Any:
     return 0.5 + 0.4 * np.tanh(x)
 
 
-def half_square(x: Any) -> Any:
-    """A quadratic potential."""
-    return x**2 / 2
-
-
 CLIPPED = {"mean_norm": 1.0, "noise_scale": 0.5, "dimension": 4, "clip_norm": 1.0}
 STUDENT = {"degrees_of_freedom": 5.0}
 NORMALISED = {"snr": 1.0, "dimension": 3}
@@ -68,7 +63,6 @@ CALLS: dict[str, Call] = {
         replicates=2,
         checkpoints=[0, 3],
     ),
-    "radial_gibbs_law": of(potential=half_square, temperature=1.0, dimension=3, breaks=(1.0,)),
     "sign_diffusion_law": of(**LAW, equation="linear"),
     "sign_walk": of(**WALK, **STEPS),
     "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),

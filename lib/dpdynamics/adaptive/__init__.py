@@ -11,7 +11,7 @@ from .ensembles import private_ensemble, radial_chain
 from .normalised_means import normalised_moments, student_factor
 from .plateaus import plateau, private_gradient_scale, quadratic_sgd_moments
 from .sign_walk import gaussian_sign, sign_walk, stationary_sign_law
-from .stationary_densities import radial_gibbs_law, sign_diffusion_law
+from .stationary_densities import sign_diffusion_law
 
 __all__ = [
     "clipped_moments",
@@ -22,7 +22,6 @@ __all__ = [
     "private_gradient_scale",
     "quadratic_sgd_moments",
     "radial_chain",
-    "radial_gibbs_law",
     "sign_diffusion_law",
     "sign_walk",
     "stationary_sign_law",
