@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import random_array
 
+from dpdynamics.batches import Batches
 from dpdynamics.problems.text import TextData
-from dpdynamics.training.batches import Batches
 
 
 def random_data(seed=0, size=40, columns=12, classes=2, density=0.4, scale=1.0):

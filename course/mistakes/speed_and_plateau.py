@@ -204,8 +204,10 @@ def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
         return r - gamma / curvature * np.log1p(curvature * r / gamma)
 
     temperature = learning_rate * noise_scale**2
-    law = adaptive.radial_gibbs_law(potential, temperature, dimension)
-    return float(law.expectation(lambda r: curvature * r**2 / 2))
+    r = np.exp(np.linspace(-12, 14, 20_001))
+    heights = dimension * np.log(r) - potential(r) / temperature
+    weights = np.exp(heights - heights.max())
+    return float(np.average(curvature * r**2 / 2, weights=weights))
 
 
 # %% soft: the potential of a hard clip
@@ -215,8 +217,10 @@ def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
         return curvature / gamma * within**2 / 2 + r - within
 
     temperature = learning_rate * noise_scale**2 / 2
-    law = adaptive.radial_gibbs_law(potential, temperature, dimension)
-    return float(law.expectation(lambda r: curvature * r**2 / 2))
+    r = np.exp(np.linspace(-12, 14, 20_001))
+    heights = dimension * np.log(r) - potential(r) / temperature
+    weights = np.exp(heights - heights.max())
+    return float(np.average(curvature * r**2 / 2, weights=weights))
 
 
 # %% soft: linearised at the optimum
@@ -230,5 +234,7 @@ def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
         return r - gamma * np.log1p(r / gamma)
 
     temperature = learning_rate * noise_scale**2 / 2
-    law = adaptive.radial_gibbs_law(potential, temperature, dimension)
-    return float(law.expectation(lambda r: curvature * r**2 / 2))
+    r = np.exp(np.linspace(-12, 14, 20_001))
+    heights = dimension * np.log(r) - potential(r) / temperature
+    weights = np.exp(heights - heights.max())
+    return float(np.average(curvature * r**2 / 2, weights=weights))

@@ -20,7 +20,8 @@ A room imports only rooms on lower floors; notebooks import rooms and nothing el
    pairs; `gaussian_delta` and its kin; conversions; divergences; strategies; audits.
    :mod:`~dpdynamics.problems`, what is trained: `LeastSquares`, schedules, presets, texts.
 0. :mod:`~dpdynamics.numerics`, inversion, convolution and roots, and the checks of arguments
-   (:mod:`~dpdynamics.arguments`) and one step of each optimiser (:mod:`~dpdynamics.optimisers`).
+   (:mod:`~dpdynamics.arguments`), one sampler of batches (:mod:`~dpdynamics.batches`) and one step
+   of each optimiser (:mod:`~dpdynamics.optimisers`).
 """
 
 __version__ = "0.2.0"

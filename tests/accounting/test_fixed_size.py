@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from accounting.asking import ask
+from accounting.mixtures import NormalMixture
 from dpdynamics.accounting import FixedSize, Gaussian, compose, rdp_to_epsilon
-from dpdynamics.accounting.mixtures import NormalMixture
 from dpdynamics.accounting.without_replacement import PAIRS, WithoutReplacement
 from dpdynamics.numerics.convolution import hockey_stick_convolution
 from dpdynamics.numerics.inversion import hockey_stick_inversion

@@ -6,11 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import chi2, ncx2, norm
 from scipy.stats import t as student
 
-from dpdynamics.adaptive import (
-    clipped_moments,
-    normalised_moments,
-    uniform_clipped_mean,
-)
+from dpdynamics.adaptive import NoisyVector
 
 CASES = [  # mean, noise, dimension, clip
     (1.0, 1.0, 2, 1.2),
@@ -39,7 +35,7 @@ def test_gaussian_moments_by_noncentral_chi_squares(case):
         )[0]
         return law.cdf(c * c) + far
 
-    found = clipped_moments(mean, sigma, d, clip)
+    found = NoisyVector(mean, sigma, d).clipped(clip)
     across = sigma**2 * share(d + 2, 2)
     assert found.mean == pytest.approx(mean * share(d + 2, 1), rel=1e-9)
     assert found.perpendicular == pytest.approx(across, rel=1e-9)
@@ -53,7 +49,7 @@ def test_a_gaussian_in_one_dimension_in_closed_form():
     a, b = (-clip - mean) / sigma, (clip - mean) / sigma
     inside, below, above = norm.cdf(b) - norm.cdf(a), norm.cdf(a), norm.sf(b)
     first = mean * inside + sigma * (norm.pdf(a) - norm.pdf(b)) + clip * (above - below)
-    found = clipped_moments(mean, sigma, 1, clip)
+    found = NoisyVector(mean, sigma, 1).clipped(clip)
     assert found.mean == pytest.approx(first, rel=1e-11)
     assert found.clip_probability == pytest.approx(above + below, rel=1e-12)
     assert found.perpendicular == 0
@@ -65,7 +61,7 @@ def test_a_student_variable_in_one_dimension_by_an_integral(nu):
     law = student(nu, mean, sigma)
     tails = law.sf(clip), law.cdf(-clip)
     moment = [law.expect(lambda x, p=p: x**p, lb=-clip, ub=clip, epsabs=1e-13) for p in (1, 2)]
-    found = clipped_moments(mean, sigma, 1, clip, nu)
+    found = NoisyVector(mean, sigma, 1, nu).clipped(clip)
     assert found.mean == pytest.approx(moment[0] + clip * (tails[0] - tails[1]), rel=1e-9)
     assert found.parallel == pytest.approx(moment[1] + clip**2 * sum(tails), rel=1e-9)
     assert found.clip_probability == pytest.approx(sum(tails), abs=1e-10)
@@ -81,11 +77,11 @@ def test_student_moments_by_sampling(case):
     x[:, 0] += mean
     length = np.linalg.norm(x, axis=1, keepdims=True)
     y = x * np.minimum(1, clip / length)
-    samples = [y[:, 0], length[:, 0] > clip, y[:, 0] ** 2, (y[:, 1:] ** 2).mean(axis=1)]
-    found = clipped_moments(mean, sigma, d, clip, nu)
+    samples = [y[:, 0], y[:, 0] ** 2, (y[:, 1:] ** 2).mean(axis=1), length[:, 0] > clip]
+    found = NoisyVector(mean, sigma, d, nu).clipped(clip)
     for value, sample in zip(found, samples, strict=True):
         assert abs(value - sample.mean()) < 4.5 * sample.std() / np.sqrt(n)
-    direction = normalised_moments(mean / sigma, d, nu)
+    direction = NoisyVector(mean / sigma, 1.0, d, nu).direction
     assert abs(found.mean / direction.mean - clip) > 1e-4  # not all clipped
 
 
@@ -93,8 +89,8 @@ def test_student_moments_by_sampling(case):
 @pytest.mark.parametrize("d", [1, 2, 64])
 def test_the_limits_of_the_clipping_norm(nu, d):
     mean, sigma = 0.8, 0.3
-    small = clipped_moments(mean, sigma, d, 1e-7, nu)
-    direction = normalised_moments(mean / sigma, d, nu)
+    small = NoisyVector(mean, sigma, d, nu).clipped(1e-7)
+    direction = NoisyVector(mean / sigma, 1.0, d, nu).direction
     # a share of order (clip / sigma)^d is not clipped
     tolerance = 1e-6 if d == 1 else 1e-10
     assert small.mean / 1e-7 == pytest.approx(direction.mean, rel=tolerance)
@@ -102,7 +98,7 @@ def test_the_limits_of_the_clipping_norm(nu, d):
     assert small.perpendicular / 1e-14 == pytest.approx(direction.perpendicular, rel=tolerance)
     assert small.clip_probability == pytest.approx(1, abs=1e-6)
     if nu > 2:
-        large = clipped_moments(mean, sigma, d, 1e6, nu)
+        large = NoisyVector(mean, sigma, d, nu).clipped(1e6)
         variance = sigma**2 * (1 if np.isinf(nu) else nu / (nu - 2))
         assert large.mean == pytest.approx(mean, rel=1e-9)
         assert large.parallel == pytest.approx(variance + mean**2, rel=1e-8)
@@ -110,9 +106,9 @@ def test_the_limits_of_the_clipping_norm(nu, d):
 
 
 def test_large_degrees_of_freedom_are_nearly_gaussian():
-    gaussian, near = (clipped_moments(1.0, 0.2, 30, 1.4, nu) for nu in (np.inf, 1e7))
+    gaussian, near = (NoisyVector(1.0, 0.2, 30, nu).clipped(1.4) for nu in (np.inf, 1e7))
     np.testing.assert_allclose(near, gaussian, rtol=1e-6)
-    far = clipped_moments(1.0, 0.2, 30, 1.4, 30.0)
+    far = NoisyVector(1.0, 0.2, 30, 30.0).clipped(1.4)
     assert abs(far.mean / gaussian.mean - 1) > 1e-3
 
 
@@ -122,8 +118,14 @@ def test_the_uniform_formula_is_of_order_one_over_d(nu):
     errors = []
     for d in (100, 400):
         mean = np.array([[0.05], [1.0], [4.0]])
-        exact = clipped_moments(mean, 1 / np.sqrt(d), d, clips, nu).mean
-        errors.append(np.abs(uniform_clipped_mean(mean, 1 / np.sqrt(d), d, clips, nu) / exact - 1))
+        exact = NoisyVector(mean, 1 / np.sqrt(d), d, nu).clipped(clips).mean
+        errors.append(
+            np.abs(
+                NoisyVector(mean, 1 / np.sqrt(d), d, nu).clipped_mean_at_large_dimension(clips)
+                / exact
+                - 1
+            )
+        )
     assert errors[0].max() < 0.01
     # where clipping is neither rare nor certain the error is of order 1/sqrt(d) for Gaussian noise
     assert errors[1].max() < 0.6 * errors[0].max()
@@ -131,7 +133,7 @@ def test_the_uniform_formula_is_of_order_one_over_d(nu):
 
 def test_a_large_dimension_keeps_digits():
     d, clip = 10**6, 1.0005
-    coarse = clipped_moments(0.3, 1e-3, d, clip)
+    coarse = NoisyVector(0.3, 1e-3, d).clipped(clip)
     # near the onset the length is normal to 1/sqrt(d)
     mean, std = np.sqrt(1 + 0.09), np.sqrt((0.5 + 0.09) / (d * 1.09))
     assert coarse.clip_probability == pytest.approx(norm.sf(clip, mean, std), abs=2e-3)
@@ -139,17 +141,20 @@ def test_a_large_dimension_keeps_digits():
 
 
 def test_shapes_and_errors():
-    found = clipped_moments(np.ones(2), 1.0, 3, [[1.0], [2.0], [3.0]])
+    found = NoisyVector(np.ones(2), 1.0, 3).clipped([[1.0], [2.0], [3.0]])
     assert all(entry.shape == (3, 2) for entry in found)
-    assert isinstance(clipped_moments(1.0, 1.0, 3, 1.0).mean, float)
+    assert isinstance(NoisyVector(1.0, 1.0, 3).clipped(1.0).mean, float)
     for arguments, name in (
-        ((-1.0, 1.0, 3, 1.0), "mean_norm"),
-        ((1.0, 0.0, 3, 1.0), "noise_scale"),
-        ((1.0, 1.0, 0, 1.0), "dimension"),
-        ((1.0, 1.0, 3, 0.0), "clip_norm"),
-        ((1.0, 1.0, 3, 1.0, -1.0), "degrees_of_freedom"),
-        ((1.0, 1.0, 3, 1.0, 1e308), "degrees_of_freedom"),
+        ((-1.0, 1.0, 3), "mean_norm"),
+        ((1.0, 0.0, 3), "noise_scale"),
+        ((1.0, 1.0, 0), "dimension"),
+        ((1.0, 1.0, 3, -1.0), "degrees_of_freedom"),
+        ((1.0, 1.0, 3, 1e308), "degrees_of_freedom"),
     ):
-        for function in (clipped_moments, uniform_clipped_mean):
+        with pytest.raises(ValueError, match=name):
+            NoisyVector(*arguments)
+    vector = NoisyVector(1.0, 1.0, [3, 4])
+    for clip, name in ((0.0, "clip_norm"), (np.ones(3), "clip_norm")):
+        for method in (vector.clipped, vector.clipped_mean_at_large_dimension):
             with pytest.raises(ValueError, match=name):
-                function(*arguments)
+                method(clip)

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.special import erf, ive
 from scipy.stats import chi2
 
-from dpdynamics.adaptive import normalised_moments, student_factor
+from dpdynamics.adaptive import NoisyVector, student_factor
 
 RATIOS = [1e-3, 0.3, 2.0, 20.0, 140.0]
 
@@ -24,11 +24,11 @@ def kummer(a, b, z):
 def test_gaussian_moments_by_kummers_function(d, rho):
     z, half = mp.mpf(rho) ** 2 / 2, mp.mpf(d) / 2
     factor = mp.gammaprod([half + 0.5], [half + 1]) / mp.sqrt(2)
-    assert normalised_moments(rho, d).mean == pytest.approx(
+    assert NoisyVector(rho, 1.0, d).direction.mean == pytest.approx(
         float(factor * rho * kummer(0.5, half + 1, z)), rel=1e-12
     )
     across = kummer(1, half + 1, z) / d
-    moments = normalised_moments(rho, d)
+    moments = NoisyVector(rho, 1.0, d).direction
     assert moments.parallel == pytest.approx(float(1 - (d - 1) * across), rel=1e-12)
     assert moments.perpendicular == pytest.approx(float(across) if d > 1 else 0.0, rel=1e-12)
 
@@ -51,15 +51,17 @@ def poisson_sum(rho, d):
 @pytest.mark.parametrize("d", [1, 7, 100, 10_001])
 def test_large_ratios_by_a_sum(z, d):
     rho = np.sqrt(2 * z)
-    assert normalised_moments(rho, d).mean == pytest.approx(poisson_sum(rho, d), rel=1e-10)
+    assert NoisyVector(rho, 1.0, d).direction.mean == pytest.approx(poisson_sum(rho, d), rel=1e-10)
 
 
 def test_closed_forms():
     rho = np.geomspace(1e-4, 1e4, 41)
-    np.testing.assert_allclose(normalised_moments(rho, 1).mean, erf(rho / np.sqrt(2)), rtol=1e-12)
+    np.testing.assert_allclose(
+        NoisyVector(rho, 1.0, 1).direction.mean, erf(rho / np.sqrt(2)), rtol=1e-12
+    )
     y = rho**2 / 4
     np.testing.assert_allclose(
-        normalised_moments(rho, 2).mean,
+        NoisyVector(rho, 1.0, 2).direction.mean,
         np.sqrt(np.pi / 8) * rho * (ive(0, y) + ive(1, y)),
         rtol=1e-11,
     )
@@ -73,7 +75,7 @@ def test_student_mean_by_gauss_function(nu, d, rho):
     factor = mp.gammaprod([(degrees + 1) / 2, half + 0.5], [degrees / 2, half + 1])
     series = mp.hyp2f1(0.5, (degrees + 1) / 2, half + 1, -(mp.mpf(rho) ** 2) / degrees)
     expected = float(factor * rho / mp.sqrt(degrees) * series)
-    assert normalised_moments(rho, d, nu).mean == pytest.approx(expected, rel=1e-11)
+    assert NoisyVector(rho, 1.0, d, nu).direction.mean == pytest.approx(expected, rel=1e-11)
 
 
 @pytest.mark.parametrize("nu", [1.0, 4.0])
@@ -83,11 +85,11 @@ def test_student_second_moments_average_the_gaussian_ones(nu):
     def average(name):
         def value(u):
             w = np.sqrt(chi2.ppf(u, nu) / nu)
-            return getattr(normalised_moments(rho * w, d), name)
+            return getattr(NoisyVector(rho * w, 1.0, d).direction, name)
 
         return quad(value, 0, 1, epsabs=1e-11, limit=200)[0]
 
-    found = normalised_moments(rho, d, nu)
+    found = NoisyVector(rho, 1.0, d, nu).direction
     assert found.parallel == pytest.approx(average("parallel"), rel=1e-8)
     assert found.perpendicular == pytest.approx(average("perpendicular"), rel=1e-8)
 
@@ -99,7 +101,7 @@ def test_the_student_factor():
         assert student_factor(nu) == pytest.approx(expected, rel=2e-13)
     assert student_factor(np.inf) == 1.0
     # the limit of a weak mean: the linearisation of Lemma A.2 up to its relative error 1/(4 d)
-    weak = normalised_moments(1e-4, 10**4, 3.0).mean / 1e-4 * 100
+    weak = NoisyVector(1e-4, 1.0, 10**4, 3.0).direction.mean / 1e-4 * 100
     assert weak == pytest.approx(student_factor(3.0), rel=3e-5)
 
 
@@ -110,23 +112,23 @@ def test_the_student_factor():
     nu=st.floats(0.3, 1e6) | st.just(float("inf")),
 )
 def test_the_direction_has_length_one(rho, d, nu):
-    mean, parallel, perpendicular = normalised_moments(rho, d, nu)
+    mean, parallel, perpendicular, _ = NoisyVector(rho, 1.0, d, nu).direction
     assert 0 <= mean <= 1 + 1e-12
     assert mean**2 <= parallel * (1 + 1e-10)
     assert parallel + (d - 1) * perpendicular == pytest.approx(1, rel=1e-11)
 
 
 def test_shapes_and_errors():
-    assert isinstance(normalised_moments(1.0, 3).mean, float)
-    assert normalised_moments(np.ones((2, 1)), [3, 4, 5], 2.0).mean.shape == (2, 3)
-    assert normalised_moments(np.ones(2), 5).parallel.shape == (2,)
-    assert normalised_moments(0.0, 5).mean == 0.0
+    assert isinstance(NoisyVector(1.0, 1.0, 3).direction.mean, float)
+    assert NoisyVector(np.ones((2, 1)), 1.0, [3, 4, 5], 2.0).direction.mean.shape == (2, 3)
+    assert NoisyVector(np.ones(2), 1.0, 5).direction.parallel.shape == (2,)
+    assert NoisyVector(0.0, 1.0, 5).direction.mean == 0.0
     for call, name in (
-        (lambda: normalised_moments(-1.0, 3), "snr"),
-        (lambda: normalised_moments(np.nan, 3), "snr"),
-        (lambda: normalised_moments(1.0, 0), "dimension"),
-        (lambda: normalised_moments(1.0, 2.5), "dimension"),
-        (lambda: normalised_moments(1.0, 3, 0.0), "degrees_of_freedom"),
+        (lambda: NoisyVector(-1.0, 1.0, 3).direction, "mean_norm"),
+        (lambda: NoisyVector(np.nan, 1.0, 3).direction, "mean_norm"),
+        (lambda: NoisyVector(1.0, 1.0, 0).direction, "dimension"),
+        (lambda: NoisyVector(1.0, 1.0, 2.5).direction, "dimension"),
+        (lambda: NoisyVector(1.0, 1.0, 3, 0.0).direction, "degrees_of_freedom"),
         (lambda: student_factor(-1.0), "degrees_of_freedom"),
     ):
         with pytest.raises(ValueError, match=name):

@@ -54,10 +54,10 @@ def smallest_p(ours, theirs):
     [
         {},
         {"batch_size": 3, "gradient": quartic},
-        {"batch_size": 3, "per_example": False, "dtype": "float32"},
+        {"batch_size": 3, "dtype": "float32"},
         {"batch_size": 2, "degrees_of_freedom": 1.0},
     ],
-    ids=["one", "batch", "averaged noise", "Cauchy"],
+    ids=["one", "batch", "single precision", "Cauchy"],
 )
 def test_merged_draws_have_the_law_of_literal_ones(method, changes):
     merged, literal = (
@@ -228,7 +228,11 @@ def test_wrong_noise_is_noticed():
     right = simulate(1, batch_size=4)
     for changes in (
         {"noise_multiplier": 1.0},  # the noise divided by the root of B, not by B
-        {"per_example": False},  # the mean clipped, not the examples
+        {  # the mean clipped, not the examples
+            "batch_size": 1,
+            "gradient_noise": NOISE["gradient_noise"] / 2,
+            "noise_multiplier": NOISE["noise_multiplier"] / 4,
+        },
         {"clip": False},
     ):
         assert smallest_p(simulate(2, **({"batch_size": 4} | changes)), right) < 1e-6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from dpdynamics.adaptive import clipped_moments, private_ensemble, radial_chain
+from dpdynamics.adaptive import NoisyVector, private_ensemble, radial_chain
 from dpdynamics.adaptive.gradient_parts import PrivateNoise
 from dpdynamics.optimisers import NumpyArrays
 
@@ -56,7 +56,6 @@ def compare(shape, steps, chain_sizes=None, **changes):
     [
         {},
         {"batch_size": 3},
-        {"batch_size": 3, "per_example": False},
         {"batch_size": 2, "degrees_of_freedom": 1.5},
         {"gradient_noise": 0.0},
         {"noise_multiplier": 0.0, "batch_size": 2},
@@ -86,7 +85,7 @@ def test_the_mean_square_of_one_step(batch, nu):
         replicates=runs,
         **SETTING,
     )
-    moments = clipped_moments(lam * q, SETTING["gradient_noise"], d, SETTING["clip_norm"], nu)
+    moments = NoisyVector(lam * q, SETTING["gradient_noise"], d, nu).clipped(SETTING["clip_norm"])
     variance = moments.parallel + (d - 1) * moments.perpendicular - moments.mean**2
     private = d * (SETTING["clip_norm"] * SETTING["noise_multiplier"] / batch) ** 2
     expected = (q - eta * moments.mean) ** 2 + eta**2 * (variance / batch + private)
@@ -109,7 +108,6 @@ def test_the_parts_of_pure_noise():
         batch_size=4,
         gradient_noise=2.0,
         degrees_of_freedom=np.inf,
-        per_example=True,
     )
     along, across, clipped = noise.parts(np.zeros((2, 50_000)), np.array([[5], [1]]))
     rng = np.random.default_rng(2)

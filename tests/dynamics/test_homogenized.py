@@ -143,6 +143,27 @@ def test_parts_are_nonnegative_and_linear_in_their_causes(seed, gamma, sigma, ri
     )
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
+def test_parts_solve_their_own_volterra_equations(make_problem, schedule):
+    """The kernels G and G' of equations (6) and (7), integrated over [0, 2] by a Gauss rule."""
+    problem, x0 = make_problem(d=4, spectrum=[0.4, 0.4, 1.0, 2.0])
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    curve = risk_curve(problem, x0, schedule, 1.1, [*(1 + nodes), 2.0])
+    lapse = schedule.integral(2.0) - schedule.integral(1 + nodes)
+    flow = np.exp(-2 * np.multiply.outer(lapse, problem.curvature))
+    weights = weights * schedule(1 + nodes) ** 2 / problem.dimension
+    for hessian, parts in (
+        (problem.eigenvalues, curve.population_parts),
+        (problem.curvature, curve.regularized_parts),
+    ):
+        sampling = weights * (flow @ (problem.eigenvalues * hessian))
+        private = weights * (flow @ hessian) * 1.1**2 / 2
+        driven = sampling @ curve.private[:-1] + private.sum()
+        assert parts.private[-1] == pytest.approx(driven, rel=1e-9)
+        driven = sampling @ (curve.gradient_flow + curve.sampling)[:-1]
+        assert parts.sampling[-1] == pytest.approx(driven, rel=1e-9)
+
+
 def test_without_sampling_kernel_only_the_private_noise_remains():
     # In the direction of no eigenvalue the variance is that of a noise-driven ridge.
     problem = LeastSquares([0.0, 1.0], [0.0, 0.0], 0.5, 0.25)

@@ -19,7 +19,8 @@ from dpdynamics.accounting.runs import Run
 from valid_calls import CALLS, ELSEWHERE, ROOMS
 from valid_calls.calls import Text, Words
 
-CLASSES = ("desk", "display", "problems")  # rooms whose classes that check arguments are walked too
+# rooms whose classes that check arguments are walked too
+CLASSES = ("adaptive", "desk", "display", "problems")
 
 
 def public() -> dict[str, Any]:

@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 from scipy.stats import kstest
 
 from dpdynamics.problems.text import (
-    Law,
     TextData,
+    TextLaw,
     movie_reviews,
     question_law,
     review_law,
@@ -24,7 +24,7 @@ def test_words_occur_with_the_probabilities_of_their_class(seed):
     """Documents of fixed length L: word r occurs with probability 1 - (1 - q_r)^L."""
     odds = np.array([[0.0, 1.0, -1.0, 0.0], [0.5, 0.0, 0.0, -2.0], [0.0, 0.0, 3.0, 0.0]])
     p, length = np.array([0.4, 0.3, 0.2, 0.1]), 3
-    law = Law(p, odds, np.array([1.0, 2.0, 1.0]) / 4, np.log(length) + 1e-9, 0.0, 1, "small")
+    law = TextLaw(p, odds, np.array([1.0, 2.0, 1.0]) / 4, np.log(length) + 1e-9, 0.0, 1, "small")
     data = law.sample(rng(seed), 40_000)
     q = p * np.exp(odds)
     q /= q.sum(axis=1, keepdims=True)
@@ -41,7 +41,7 @@ def test_words_occur_with_the_probabilities_of_their_class(seed):
 def test_lengths_are_lognormal():
     """With very many equally likely words nearly all words of a document are distinct."""
     words = 2_000_000
-    law = Law(np.ones(words), np.zeros((2, words)), np.ones(2) / 2, 5.1, 0.6, 10, "flat")
+    law = TextLaw(np.ones(words), np.zeros((2, words)), np.ones(2) / 2, 5.1, 0.6, 10, "flat")
     entries = np.diff(law.sample(rng(), 4000).features.indptr) - 1
     z = (np.log(entries + 0.5) - 5.1) / 0.6
     assert kstest(z[entries > 20], "norm").pvalue > 1e-3

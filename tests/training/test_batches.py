@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from dpdynamics.training.batches import Batches
+from dpdynamics.batches import Batches
 
 
 def batches(n, size, sampling, seed=0):

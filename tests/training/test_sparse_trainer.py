@@ -9,7 +9,7 @@ from scipy.stats import binom, chisquare, ks_2samp, kstest
 
 from dense_training import batches_of, dense_training, random_data
 from dpdynamics.problems.text import movie_reviews
-from dpdynamics.training import idle_noise
+from dpdynamics.training import lazy_noise
 from dpdynamics.training.sparse_trainer import SparseTrainer, train_configurations
 
 RATES, CLIPS = np.array([0.3, 0.05, 0.1]), np.array([0.2, 0.7, 50.0])
@@ -64,8 +64,8 @@ def test_every_step_of_noise_is_received_once(monkeypatch, classes, optimizer, n
     def known(rng, counts, outputs):
         return np.repeat(counts[:, None], outputs, axis=1).astype(np.float32)
 
-    monkeypatch.setattr(idle_noise, "sum_of_normals", known)
-    monkeypatch.setattr(idle_noise, "sum_of_signs", known)
+    monkeypatch.setattr(lazy_noise, "sum_of_normals", known)
+    monkeypatch.setattr(lazy_noise, "sum_of_signs", known)
     data, steps, size = random_data(4, columns=30, density=0.1, classes=classes), 20, 2
     batches = batches_of(1, data, steps, size, "poisson")
     more = {"batch_size": size, "sampling": "poisson", "noise": noise}

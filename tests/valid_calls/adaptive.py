@@ -19,15 +19,8 @@ def down(x: Any) -> Any:
     return 0.5 + 0.4 * np.tanh(x)
 
 
-def half_square(x: Any) -> Any:
-    """A quadratic potential."""
-    return x**2 / 2
-
-
-CLIPPED = {"mean_norm": 1.0, "noise_scale": 0.5, "dimension": 4, "clip_norm": 1.0}
+VECTOR = {"mean_norm": 1.0, "noise_scale": 0.5, "dimension": 4}
 STUDENT = {"degrees_of_freedom": 5.0}
-NORMALISED = {"snr": 1.0, "dimension": 3}
-SIGN = {**CLIPPED, **STUDENT, "noise_multiplier": 0.5, "batch_size": 1}
 WALK = {"down_probability": down, "x0": 0.0, "learning_rate": 0.1}
 STEPS = {"steps": np.array([1, 5]), "tolerance": 1e-14}
 NOISY = {"clip_norm": 1.0, "noise_multiplier": 0.5, "gradient_noise": 0.1, "batch_size": 2}
@@ -35,9 +28,8 @@ LAW = {"curvature": 1.0, "scale": 1.0, "learning_rate": 0.1}
 LEVEL = {"learning_rate": 0.1, "scale": 1.0, "contraction": 0.5}
 
 CALLS: dict[str, Call] = {
-    "clipped_moments": of(**CLIPPED, **STUDENT),
+    "NoisyVector": of(**VECTOR, **STUDENT),
     "gaussian_sign": of(gradient=linear, scale=1.0),
-    "normalised_moments": of(**NORMALISED, **STUDENT),
     "plateau": of(**LEVEL, method="sign"),
     "private_ensemble": of(
         gradient=linear,
@@ -69,11 +61,8 @@ CALLS: dict[str, Call] = {
         replicates=2,
         checkpoints=[0, 3],
     ),
-    "radial_gibbs_law": of(potential=half_square, temperature=1.0, dimension=3, breaks=(1.0,)),
     "sign_diffusion_law": of(**LAW, equation="linear"),
-    "sign_mean": of(coordinate=0.5, **SIGN | {"degrees_of_freedom": np.inf}),
     "sign_walk": of(**WALK, **STEPS),
     "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),
     "student_factor": of(**STUDENT),
-    "uniform_clipped_mean": of(**CLIPPED, **STUDENT),
 }

@@ -132,22 +132,11 @@ CALLS: dict[str, Call] = {
         noise_scale=0.5,
         clip_norm=1.0,
     ),
-    "one_pass_law": of(
-        features=VECTOR,
-        labels=VECTOR,
-        step_sizes=np.full(2, 0.1),
-        noise_scales=np.full(2, 0.5),
-        clip_norm=1.0,
-        start=0.5,
-        reach=12.0,
-        panels=1,
-    ),
     "one_pass_sgd": of(**ONE_PASS),
     "one_pass_step": of(
         theta=IDENTITY, features=IDENTITY, labels=VECTOR, step_size=0.1, clip_norm=1.0
     ),
     "risk_curve": of(**HSGD, times=TIMES),
-    "risk_curve_volterra": of(**HSGD, times=TIMES),
     "release": of(**HSGD, step_time=0.5, times=np.array([0.2, 1.0])),
     "stability_limit": of(problem=PROBLEM),
     "stationary_risk": of(problem=PROBLEM, learning_rate=0.5, noise_scale=0.5),

@@ -1,34 +1,29 @@
 """Adaptive: DP-SGD, DP-SignSGD and DP-Adam under clipping and noise.
 
-Means and second moments of normalised and clipped gradients; the probability that a noisy
-coordinate changes sign, and the drifts that follow; exact laws of sign walks and their limits,
-densities of the diffusions that are set beside them; radial chains, plateaus, and ensembles of
-full vectors. A shape or range that is violated is a ValueError that names the argument. Second
-floor: imports :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
+A noisy vector with the moments of its direction and of what clipping leaves of it; exact laws of
+sign walks and their limits, densities of the diffusions that are set beside them; radial chains,
+plateaus, and ensembles of full vectors. A shape or range that is violated is a ValueError that
+names the argument. Second floor: imports :mod:`~dpdynamics.problems` and
+:mod:`~dpdynamics.accounting`.
 """
 
-from .clipped_means import clipped_moments, uniform_clipped_mean
 from .ensembles import private_ensemble, radial_chain
-from .normalised_means import normalised_moments, student_factor
+from .noisy_vectors import NoisyVector
+from .normalised_means import student_factor
 from .plateaus import plateau, private_gradient_scale, quadratic_sgd_moments
-from .sign_means import sign_mean
 from .sign_walk import gaussian_sign, sign_walk, stationary_sign_law
-from .stationary_densities import radial_gibbs_law, sign_diffusion_law
+from .stationary_densities import sign_diffusion_law
 
 __all__ = [
-    "clipped_moments",
+    "NoisyVector",
     "gaussian_sign",
-    "normalised_moments",
     "plateau",
     "private_ensemble",
     "private_gradient_scale",
     "quadratic_sgd_moments",
     "radial_chain",
-    "radial_gibbs_law",
     "sign_diffusion_law",
-    "sign_mean",
     "sign_walk",
     "stationary_sign_law",
     "student_factor",
-    "uniform_clipped_mean",
 ]

@@ -1,4 +1,4 @@
-r"""Mean, second moments and probability of clipping for a noisy gradient of any dimension.
+r"""Quadratures behind the moments of a clipped noisy vector, of any dimension.
 
 By Stein's identity :math:`E\,h(|X|)X = \mu\,E\,h(R_{d+2})` and :math:`E\,h(|X|)XX^\top =
 \sigma^2E\,h(R_{d+2})\,I + \mu\mu^\top E\,h(R_{d+4})`, with :math:`R_k` the length of a Gaussian
@@ -7,94 +7,23 @@ vector in k dimensions of the same mean length: that of :math:`R_{k-2}` weighted
 clipping starts, gives all moments; Student noise averages them over its scale.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaincc, ndtr
 
-from ..arguments import Array, nonnegative_array, plain, positive_array, together
+from ..arguments import Array
 from .noise_laws import REACH, chi_density, panels, scale_density, scale_range
-from .normalised_means import degrees, dimensions, inverse_square, mean_per_snr
+from .normalised_means import inverse_square, mean_per_snr
 
 _ORDER = 60
 _CHUNK = 64
 _GAUSSIAN = np.array(np.inf)
 
 
-class ClippedMoments(NamedTuple):
-    r"""Moments of a clipped vector :math:`Y = \min(1, C/|X|)X`.
+def clipped_share(mean: Array, noise: Array, clip: Array, nu: Array) -> Array:
+    """Return the factor of the mean for d to infinity, `noise` being the squared length d sigma^2.
 
-    `mean` is the length of E Y, which points along the mean of X; `clip_probability` is
-    P(|X| > C); `parallel` and `perpendicular` are the second moments of Y along the mean of X and
-    along any unit vector across it.
+    Arrays of one shape; for Student noise averaged over its scale.
     """
-
-    mean: float | Array
-    clip_probability: float | Array
-    parallel: float | Array
-    perpendicular: float | Array
-
-
-def clipped_moments(
-    mean_norm: ArrayLike,
-    noise_scale: ArrayLike,
-    dimension: ArrayLike,
-    clip_norm: ArrayLike,
-    degrees_of_freedom: ArrayLike = np.inf,
-) -> ClippedMoments:
-    r"""Compute the moments of one clipped gradient :math:`\mu + \sigma t_\nu(0, I_d)`.
-
-    Claims anon2025.thmB.5 and anon2025.def3.3.
-
-    Parameters
-    ----------
-    mean_norm, noise_scale, clip_norm : numbers or arrays
-        :math:`|\mu|`, nonnegative; :math:`\sigma`, positive, the standard deviation of a coordinate
-        only for Gaussian noise; C, positive.
-    dimension : integer or array
-    degrees_of_freedom : number or array
-        :math:`\nu` in [0.2, 1e12], or inf for Gaussian noise.
-
-    Returns
-    -------
-    ClippedMoments
-        Entries of the common shape. Errors below 1e-9 relative to the moment, 1e-10 absolute for
-        the probability.
-
-    Examples
-    --------
-    >>> moments = clipped_moments(3.0, 0.1, 100, 1.0)
-    >>> print(round(moments.mean, 6), moments.clip_probability)
-    0.949087 1.0
-    """
-    mean, sigma, d, clip, nu = parameters(
-        mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
-    )
-    flat = [x.ravel() for x in (mean / sigma, clip / sigma, d, nu)]
-    found = np.array([_student(*row) for row in zip(*flat, strict=True)]).reshape(-1, 4)
-    probability, first, across, along = (x.reshape(mean.shape) for x in found.T)
-    perpendicular = sigma**2 * across
-    parallel = perpendicular + mean**2 * along
-    perpendicular = np.where(d == 1, 0.0, perpendicular)
-    return ClippedMoments(*map(plain, (mean * first, probability, parallel, perpendicular)))
-
-
-def uniform_clipped_mean(
-    mean_norm: ArrayLike,
-    noise_scale: ArrayLike,
-    dimension: ArrayLike,
-    clip_norm: ArrayLike,
-    degrees_of_freedom: ArrayLike = np.inf,
-) -> float | Array:
-    r"""Compute :math:`|\mu|\min(1, C/\sqrt{d\sigma^2 + |\mu|^2})`, the mean for d to infinity.
-
-    Averaged over the scale of Student noise. Arguments and errors are those of `clipped_moments`.
-    """
-    mean, sigma, d, clip, nu = parameters(
-        mean_norm, noise_scale, dimension, clip_norm, degrees_of_freedom
-    )
-    noise = d * sigma**2
     plainly = np.minimum(1.0, clip / np.sqrt(noise + mean**2))
     gaussian = np.isinf(nu)
     nu = np.where(gaussian, 1.0, nu)
@@ -107,29 +36,10 @@ def uniform_clipped_mean(
     clipped = clip[..., None] * w / np.sqrt(noise[..., None] + (mean[..., None] * w) ** 2)
     averaged = np.sum(weights * scale_density(x, nu[..., None]) * clipped, axis=-1)
     averaged += gammaincc(nu / 2, nu / 2 * np.exp(2 * np.minimum(onset, 300.0)))
-    return plain(mean * np.where(gaussian, plainly, averaged))
+    return np.where(gaussian, plainly, averaged)
 
 
-def parameters(
-    mean_norm: ArrayLike,
-    noise_scale: ArrayLike,
-    dimension: ArrayLike,
-    clip_norm: ArrayLike,
-    degrees_of_freedom: ArrayLike,
-    **others: Array,
-) -> tuple[Array, ...]:
-    """Return the arguments of `clipped_moments` and others, checked and of one shape."""
-    return together(
-        mean_norm=nonnegative_array("mean_norm", mean_norm),
-        noise_scale=positive_array("noise_scale", noise_scale),
-        dimension=dimensions(dimension),
-        clip_norm=positive_array("clip_norm", clip_norm),
-        degrees_of_freedom=degrees(degrees_of_freedom),
-        **others,
-    )
-
-
-def scale_edges(rho: float, c: float, d: float, nu: float) -> Array:
+def _scale_edges(rho: float, c: float, d: float, nu: float) -> Array:
     """Return edges of panels in ln w: where the clip radius c w enters or leaves the lengths."""
     low, high = scale_range(np.array(nu))
     roots = []
@@ -142,11 +52,11 @@ def scale_edges(rho: float, c: float, d: float, nu: float) -> Array:
     return np.unique(np.clip([*even, *roots], low, high))
 
 
-def _student(rho: float, c: float, d: float, nu: float) -> Array:
+def clipped_expectations(rho: float, c: float, d: float, nu: float) -> Array:
     """Return P(|X| > C), E h_1(R_{d+2}), E h_2(R_{d+2})/w^2 and E h_2(R_{d+4}) in noise units."""
     if np.isinf(nu):
         return _gaussian(np.array([rho]), np.array([c]), d)[0]
-    x, weights = panels(scale_edges(rho, c, d, nu), 20)
+    x, weights = panels(_scale_edges(rho, c, d, nu), 20)
     w = np.exp(x)
     values = _gaussian(rho * w, c * w, d)
     values[:, 2] /= w**2
@@ -175,9 +85,13 @@ def _gaussian(rho: Array, c: Array, d: float) -> Array:
 def _polar(rho: Array, c: Array, d: float) -> Array:
     """Return the four expectations (n, 4) by quadrature in polar coordinates."""
     m = 2.0 if d == 1 else d - 1
-    low, high = radial_range(rho, m)
+    centre, reach = np.sqrt(rho**2 + m), REACH + 1  # of the length
+    low, high = np.maximum(centre - reach, 0.0), centre + reach
     r, radial = panels(np.stack([low, np.clip(c, low, high), high], axis=-1), _ORDER)
-    angle, angular = polar_angles(rho, m)
+    middle = np.arctan2(np.sqrt(m), rho)  # of the angle to the mean
+    spread = np.where(centre <= reach, np.pi, np.arcsin(np.minimum(reach / centre, 1.0)))
+    ends = np.stack([np.maximum(middle - spread, 0.0), np.minimum(middle + spread, np.pi)], axis=-1)
+    angle, angular = panels(ends, _ORDER)
     v = r[:, :, None] * np.sin(angle)[:, None, :]
     x = r[:, :, None] * np.cos(angle)[:, None, :] - rho[:, None, None]
     density = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * chi_density(v, m) * angular[:, None, :]
@@ -197,19 +111,3 @@ def _weights(v: Array, d: float) -> tuple[Array, ...]:
     if d == 1:
         return np.ones_like(v), v**2 / 2
     return np.ones_like(v), v**2 / (d - 1), v**4 / ((d - 1) * (d + 1))
-
-
-def radial_range(rho: Array, m: float) -> tuple[Array, Array]:
-    """Return bounds of the length of a Gaussian vector in m + 1 dimensions with mean length rho."""
-    centre = np.sqrt(rho**2 + m)
-    return np.maximum(centre - REACH - 1, 0.0), centre + REACH + 1
-
-
-def polar_angles(rho: Array, m: float) -> tuple[Array, Array]:
-    """Return angles (n, q) between this vector and its mean, with weights of a quadrature."""
-    middle, centre = np.arctan2(np.sqrt(m), rho), np.sqrt(rho**2 + m)
-    wide = centre <= REACH + 1
-    spread = np.where(wide, np.pi, np.arcsin(np.minimum((REACH + 1) / centre, 1.0)))
-    edges = np.stack([np.maximum(middle - spread, 0.0), np.minimum(middle + spread, np.pi)], -1)
-    angle, angular = panels(edges, _ORDER)
-    return angle, angular

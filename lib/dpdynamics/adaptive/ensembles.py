@@ -43,7 +43,6 @@ def private_ensemble(
     gradient_noise: ArrayLike = 0.0,
     batch_size: int = 1,
     degrees_of_freedom: float = inf,
-    per_example: bool = True,
     clip: bool = True,
     betas: tuple[float, float] = (0.9, 0.999),
     adam_epsilon: float = 1e-8,
@@ -70,12 +69,10 @@ def private_ensemble(
     clip_norm, noise_multiplier, gradient_noise : numbers or (replicates,) arrays
         C, :math:`\sigma_{DP}` and :math:`\sigma_\gamma`.
     batch_size : int
-        B; the private noise has standard deviation :math:`C\sigma_{DP}/B` a coordinate.
+        B examples, clipped and averaged (Definition 3.3); the private noise has standard deviation
+        :math:`C\sigma_{DP}/B` a coordinate.
     degrees_of_freedom : float
         :math:`\nu` in [0.2, 1e12], or inf for Gaussian noise.
-    per_example : bool
-        True: B examples are clipped and averaged (Definition 3.3). False: one gradient with noise
-        of scale :math:`\sigma_\gamma/\sqrt B` is clipped (Assumption B.2, Appendix C.1).
     clip : bool
         False leaves it out, with the same noise: the second phase everywhere.
     betas, adam_epsilon : of DP-Adam
@@ -107,7 +104,7 @@ def private_ensemble(
         raise ValueError(f"betas must lie in [0, 1), got {betas}")
     floor = nonnegative("adam_epsilon", adam_epsilon)
     arrays = arrays_of(backend, dtype, device, rng)
-    model = clip_norm, noise_multiplier, gradient_noise, batch_size, degrees_of_freedom, per_example
+    model = clip_norm, noise_multiplier, gradient_noise, batch_size, degrees_of_freedom
     noise = PrivateNoise(arrays, len(start), *model)
     marks, x = checkpoint_steps(checkpoints, len(etas)), arrays.array(start) * 1
     sampler = _Sampler(noise, x)
@@ -152,7 +149,6 @@ def radial_chain(
     gradient_noise: ArrayLike,
     batch_size: int = 1,
     degrees_of_freedom: float = inf,
-    per_example: bool = True,
     rng: np.random.Generator,
     replicates: int = 1,
     checkpoints: ArrayLike | None = None,
@@ -188,7 +184,7 @@ def radial_chain(
     etas = nonnegative_array("step_sizes", step_sizes)
     if etas.ndim not in (1, 2) or etas.shape[1:] not in ((), (runs,)):
         raise ValueError(f"step_sizes must have shape (n,) or (n, {runs}), got {etas.shape}")
-    model = clip_norm, noise_multiplier, gradient_noise, batch_size, degrees_of_freedom, per_example
+    model = clip_norm, noise_multiplier, gradient_noise, batch_size, degrees_of_freedom
     noise = PrivateNoise(NumpyArrays("float64", rng), runs, *model)
     q, clipped = np.broadcast_to(start, (runs, sizes.size)).T.copy(), np.zeros(runs)
 

@@ -7,7 +7,7 @@ with a, n normal, :math:`X\sim\chi^2_{k-2}`, the scale :math:`s_j` of its noise 
 size; the direction across is uniform and independent of the lengths.
 """
 
-from math import inf, sqrt
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +29,8 @@ class PrivateNoise:
     r"""Noise of one private gradient; entries are numbers or have one value a replicate.
 
     `examples` vectors, each a mean gradient with noise of scale `gradient_noise` and
-    `degrees_of_freedom`, are clipped at `clip_norm` and averaged (one vector with averaged noise
-    unless `per_example`); noise of standard deviation `private_std` is added to every coordinate.
-    `noisy` and `private` tell which noise there is.
+    `degrees_of_freedom`, are clipped at `clip_norm` and averaged; noise of standard deviation
+    `private_std` is added to every coordinate. `noisy` and `private` tell which noise there is.
     """
 
     def __init__(
@@ -43,7 +42,6 @@ class PrivateNoise:
         gradient_noise: Any,
         batch_size: int,
         degrees_of_freedom: float,
-        per_example: bool,
     ) -> None:
         batch = whole("batch_size", batch_size, 1)
         clip = positive_array("clip_norm", clip_norm)
@@ -60,9 +58,7 @@ class PrivateNoise:
                 )
         self.degrees_of_freedom = float(degrees(number("degrees_of_freedom", degrees_of_freedom)))
         self.noisy, self.private = bool(np.any(sigma)), bool(np.any(multiplier))
-        self.examples = batch if per_example and self.noisy else 1
-        if self.examples < batch:
-            sigma = sigma / sqrt(batch)
+        self.examples = batch if self.noisy else 1
         self.arrays, self.clip_norm = arrays, arrays.double(clip)
         self.private_std = arrays.double(clip * multiplier / batch)
         self.gradient_noise = arrays.double(sigma)

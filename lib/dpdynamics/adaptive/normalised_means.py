@@ -1,4 +1,4 @@
-r"""Mean and second moments of the direction of a noisy vector.
+r"""Integrals behind the moments of the direction of a noisy vector.
 
 Let :math:`X = \mu + \sigma Z/w` in d dimensions, Z standard normal, :math:`\nu w^2\sim\chi^2_\nu`
 independent of it (Student's law; :math:`w = 1` for :math:`\nu = \infty`), and
@@ -14,29 +14,15 @@ independent of it (Student's law; :math:`w = 1` for :math:`\nu = \infty`), and
 The integrand is one positive bump: a single Gauss rule serves all parameters.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import poch
 
-from ..arguments import Array, finite_array, nonnegative_array, plain, together
+from ..arguments import Array, finite_array, plain
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _STIRLING = [-399 / 2**18, -21 / 2**15, 5 / 1024, 1 / 128, -1 / 8, 1.0]  # of Gamma ratios, in 1/a
 _CUT = 42.0  # what lies below exp(-42) of the peak is left out
-
-
-class NormalisedMoments(NamedTuple):
-    """Moments of X/|X|.
-
-    `mean` is the length of E X/|X|, whose direction is that of the mean of X; `parallel` and
-    `perpendicular` are the second moments along it and across it (0 in one dimension).
-    """
-
-    mean: float | Array
-    parallel: float | Array
-    perpendicular: float | Array
 
 
 def student_factor(degrees_of_freedom: ArrayLike) -> float | Array:
@@ -49,44 +35,6 @@ def student_factor(degrees_of_freedom: ArrayLike) -> float | Array:
     a = nu / 2
     small = np.minimum(a, 100.0)
     return plain(np.where(a > 100, np.polyval(_STIRLING, 1 / a), poch(small, 0.5) / np.sqrt(small)))
-
-
-def normalised_moments(
-    snr: ArrayLike, dimension: ArrayLike, degrees_of_freedom: ArrayLike = np.inf
-) -> NormalisedMoments:
-    r"""Compute the mean and the second moments of X/|X|.
-
-    For Gaussian noise the moment across is :math:`p_d = \frac1d\,{}_1F_1(1; \frac d2 + 1;
-    -\frac{\rho^2}2)` and the one along :math:`p_d + \rho^2p_{d+2}`, a sum without cancellation.
-    Claims anon2025.lemA.1 (equation 12), anon2025.lemA.2 and anon2025.thmB.5.
-
-    Parameters
-    ----------
-    snr : number or array
-        :math:`\rho = |\mu|/\sigma`, nonnegative. The papers' z is :math:`\rho^2/2`.
-    dimension : integer or array
-    degrees_of_freedom : number or array
-        :math:`\nu` in [0.2, 1e12], or inf for Gaussian noise.
-
-    Returns
-    -------
-    NormalisedMoments
-        Entries of the common shape, in [0, 1]; relative errors below 1e-12.
-
-    Examples
-    --------
-    >>> print(round(normalised_moments(2.0, 1).mean, 6))
-    0.9545
-    """
-    rho, d, nu = together(
-        snr=nonnegative_array("snr", snr),
-        dimension=dimensions(dimension),
-        degrees_of_freedom=degrees(degrees_of_freedom),
-    )
-    perpendicular = inverse_square(rho, d, nu, 0.0)
-    along = perpendicular + rho**2 * inverse_square(rho, d + 2, nu, 1.0)
-    across = np.where(d == 1, 0.0, perpendicular)
-    return NormalisedMoments(*map(plain, (rho * mean_per_snr(rho, d, nu), along, across)))
 
 
 def mean_per_snr(rho: Array, d: Array, nu: Array) -> Array:

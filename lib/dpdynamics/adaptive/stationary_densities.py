@@ -1,23 +1,19 @@
 r"""Stationary laws with a density, by Gauss quadrature in logarithms.
 
 One-dimensional diffusions :math:`dX = b\,dt + \sqrt a\,dW` have the stationary density
-:math:`\propto a^{-1}\exp\int2b/a`; :math:`dX = -\nabla U\,dt + \sqrt{2T}\,dW` has
-:math:`\propto e^{-U/T}`.
+:math:`\propto a^{-1}\exp\int2b/a`.
 """
-
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import erf, logsumexp, ndtr, poch
 
-from ..arguments import Array, finite_array, one_of, plain, positive, positive_array, whole
-from .laws import Function, Law
+from ..arguments import Array, finite_array, one_of, plain, positive
+from .laws import Law
 from .noise_laws import panels
 
 ORDER = 20  # Gauss points of a panel
-PANELS = 64
 EQUATIONS = ("full", "constant noise", "linear")
 NEGLIGIBLE = -80.0  # logarithm of the density, relative to the largest, at which a law ends
 
@@ -82,8 +78,10 @@ def sign_diffusion_law(
         logs = potential[panel] + risen(edges[panel], inside) - np.log(variance(inside))
         return np.where(y <= end, logs, -np.inf)
 
-    y, weights, total = _normalised(log_weight, edges)
-    total += np.log(2 * unit)
+    y, lengths = panels(edges, ORDER)
+    logs = log_weight(y)
+    mass = logsumexp(logs, b=lengths)
+    weights, total = lengths * np.exp(logs - mass), mass + np.log(2 * unit)
 
     def log_density(x: ArrayLike) -> float | Array:
         return plain(log_weight(np.abs(finite_array("x", x)) / unit) - total)
@@ -107,62 +105,3 @@ def _beta_law(kappa: float, m: float) -> Law:
         return plain(np.where(squares < 1, inside, -np.inf))
 
     return Law(points / kappa, vectors[0] ** 2, 0.0, log_density)
-
-
-def radial_gibbs_law(
-    potential: Function, temperature: float, dimension: int, *, breaks: Iterable[float] = ()
-) -> Law:
-    r"""Compute the law of :math:`r = \|X\|` when X in R^d has density :math:`e^{-U(\|x\|)/T}`.
-
-    Its density is :math:`r^{d-1}e^{-U(r)/T}`. The logarithms lose about d roundings.
-
-    Parameters
-    ----------
-    potential : callable
-        U on r > 0, (n,) to (n,), for which r U'(r) increases: then the law of ln r has one peak.
-    temperature, dimension : float, int
-        T > 0 and d >= 1.
-    breaks : numbers
-        Radii at which U is not smooth.
-
-    Raises
-    ------
-    ArithmeticError
-        If the law cannot be normalised.
-    """
-    T, d = positive("temperature", temperature), whole("dimension", dimension, minimum=1)
-
-    def heights(u: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return d * u - np.asarray(potential(np.exp(u)), dtype=np.float64) / T
-
-    low, high = -300.0, 300.0
-    for _ in range(60):  # zoom in until the grid resolves the peak
-        u = np.linspace(low, high, 401)
-        values = finite_array("potential(r)", heights(u), infinite=True)
-        seen = np.flatnonzero(values > values.max() + NEGLIGIBLE)
-        low, high = u[max(seen[0] - 1, 0)], u[min(seen[-1] + 1, 400)]
-        if seen.size > 100:
-            break
-    if abs(low) == 300 or abs(high) == 300:
-        raise ArithmeticError("potential: the Gibbs law cannot be normalised")
-    if not isinstance(breaks, Iterable):
-        raise ValueError(f"breaks must be radii, got {breaks!r}")
-    kinks = [np.log(positive("breaks", radius)) for radius in breaks]
-    inside = [kink for kink in kinks if low < kink < high]
-    edges = np.unique(np.append(np.linspace(low, high, 1 + PANELS), inside))
-    u, weights, total = _normalised(heights, edges)
-
-    def log_density(x: ArrayLike) -> float | Array:
-        log_radius = np.log(positive_array("x", x))
-        return plain(heights(log_radius) - log_radius - total)
-
-    return Law(np.exp(u), weights, 0.0, log_density)
-
-
-def _normalised(log_weight: Function, edges: Array) -> tuple[Array, Array, float]:
-    """Points and weights of a law by its logarithm, and the logarithm of what that lacked to 1."""
-    points, lengths = panels(edges, ORDER)
-    logs = np.asarray(log_weight(points))
-    total = float(logsumexp(logs, b=lengths))
-    return points, lengths * np.exp(logs - total), total

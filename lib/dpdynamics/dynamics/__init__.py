@@ -3,9 +3,9 @@
 Stochastic differential equations in general: ensembles of paths, exact moments of linear equations
 and recursions, expectations in one dimension without Monte Carlo. Noisy SGD on least squares: the
 optimiser on ensembles, exact recursions for its moments, its homogenised diffusion with the risk
-curve and its three parts, the Gaussian law, exact moments for isotropic features, the Volterra
-equations, stationary values and paths; releases of two runs that differ in one record. Clipped
-one-pass DP-SGD: the optimiser by the norms of its error, its diffusion, its risk and bounds on it.
+curve and its three parts, the Gaussian law, exact moments for isotropic features, stationary values
+and paths; releases of two runs that differ in one record. Clipped one-pass DP-SGD: the optimiser by
+the norms of its error, its diffusion, its risk and bounds on it.
 A shape or range that is violated is a ValueError that names the argument. Second floor: imports
 :mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
 """
@@ -28,11 +28,9 @@ from .moments import conditional_law, gaussian_moment_recursion
 from .neighbours import release
 from .one_pass_sgd import one_pass_sgd, one_pass_step
 from .optimizers import noisy_sgd
-from .propagation import one_pass_law
 from .sde import euler_maruyama
 from .spectra import SpectralBlocks
 from .tuning import tune_one_pass
-from .volterra import risk_curve_volterra
 
 __all__ = [
     "SpectralBlocks",
@@ -50,13 +48,11 @@ __all__ = [
     "linear_recursion",
     "linear_sde",
     "noisy_sgd",
-    "one_pass_law",
     "one_pass_sgd",
     "one_pass_step",
     "release",
     "released_risk",
     "risk_curve",
-    "risk_curve_volterra",
     "stability_limit",
     "stationary_risk",
     "tune_one_pass",

@@ -23,6 +23,7 @@ from dpdynamics.problems import LeastSquares
 from dpdynamics.problems.schedules import Schedule, as_schedule
 
 from ..runs import Runs
+from .gaussian_law import GaussianLaw
 from .sde import euler_maruyama
 from .variances import Diffusion
 
@@ -85,21 +86,6 @@ class RiskCurve:
     def private(self) -> Array:
         """Part of the population risk (N,) that private noise causes."""
         return self.population_parts.private
-
-
-class Law(NamedTuple):
-    """Gaussian laws at N times: `mean` (N, d) and the diagonal `variance` (N, d)."""
-
-    mean: Array
-    variance: Array
-
-    def risk_variance(self, problem: LeastSquares) -> Array:
-        r"""Variance (N,) of the population risk under the law.
-
-        It is :math:`\sum_i\lambda_i^2V_i(V_i/2 + (m_i-\tilde x_i)^2)`.
-        """
-        offset = self.mean - problem.truth
-        return (self.variance * (self.variance / 2 + offset**2)) @ problem.eigenvalues**2
 
 
 def gradient_flow(
@@ -179,7 +165,7 @@ def law(
     schedule: Schedule | float,
     noise_scale: float,
     times: ArrayLike,
-) -> Law:
+) -> GaussianLaw:
     """Compute the Gaussian law :math:`N(m(t), V(t))` of linearised homogenised SGD.
 
     Arguments and errors are those of `risk_curve`.
@@ -190,7 +176,7 @@ def law(
     mean = gradient_flow(problem, x0, schedule, times)
     diffusion = Diffusion(problem, x0, schedule, noise_scale)
     sampling, private = diffusion.variances(times, np.eye(diffusion.size.size))
-    return Law(mean, (sampling + private)[:, diffusion.member])
+    return GaussianLaw(mean, (sampling + private)[:, diffusion.member])
 
 
 def _ratio(numerator: Array, problem: LeastSquares) -> Array:

@@ -13,12 +13,7 @@ from scipy.linalg import expm, solve, solve_discrete_lyapunov
 
 from dpdynamics.arguments import Array, finite_array, nonnegative, vector, whole
 
-
-class Moments(NamedTuple):
-    """`mean` (d,) and `covariance` (d, d)."""
-
-    mean: Array
-    covariance: Array
+from .gaussian_law import GaussianLaw
 
 
 class Transition(NamedTuple):
@@ -50,23 +45,23 @@ class Transition(NamedTuple):
         _check_finite(result)
         return result
 
-    def moments(self, mean: ArrayLike, covariance: ArrayLike) -> Moments:
+    def moments(self, mean: ArrayLike, covariance: ArrayLike) -> GaussianLaw:
         """Carry the moments (d,), (d, d) of x over to the later state."""
         mean = vector("mean", mean, self.shift.size)
         covariance = _covariance("covariance", covariance, mean.size)
         with np.errstate(over="ignore", invalid="ignore"):
             carried = self.matrix @ covariance @ self.matrix.T + self.covariance
-            later = Moments(self.matrix @ mean + self.shift, (carried + carried.T) / 2)
+            later = self.matrix @ mean + self.shift, (carried + carried.T) / 2
         _check_finite(later)
-        return later
+        return GaussianLaw(*later)
 
-    def stationary(self) -> Moments:
+    def stationary(self) -> GaussianLaw:
         """Return what repetition leaves unchanged; ValueError at a spectral radius of 1 or more."""
         radius = np.abs(np.linalg.eigvals(self.matrix)).max()
         if radius >= 1:
             raise ValueError(f"matrix must have a spectral radius below 1, got {radius}")
         mean = solve(np.eye(self.shift.size) - self.matrix, self.shift)
-        return Moments(mean, solve_discrete_lyapunov(self.matrix, self.covariance))
+        return GaussianLaw(mean, solve_discrete_lyapunov(self.matrix, self.covariance))
 
 
 def linear_recursion(F: ArrayLike, g: ArrayLike, C: ArrayLike) -> Transition:

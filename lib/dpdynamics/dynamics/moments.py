@@ -16,6 +16,8 @@ from dpdynamics.arguments import (
 )
 from dpdynamics.problems import LeastSquares
 
+from .gaussian_law import GaussianLaw
+
 
 class ExpectedRisks(NamedTuple):
     """Expected `population` and `regularized` risks after 0, 1, ..., n steps, each (n + 1,)."""
@@ -31,8 +33,8 @@ def conditional_law(
     learning_rates: ArrayLike,
     noise_scale: float,
     ridge: float,
-) -> tuple[Array, Array]:
-    r"""Mean and covariance of the iterate of noisy SGD given the data: it is Gaussian.
+) -> GaussianLaw:
+    r"""Law of the iterate of noisy SGD given the data: it is Gaussian.
 
     Each step is the affine map :math:`x\mapsto C_kx + \eta_kb_ka_k - \eta_k\sigma Z_k` with
     :math:`C_k = (1-\eta_k\delta)I - \eta_ka_ka_k^\top`, at a cost of O(d^2).
@@ -50,8 +52,8 @@ def conditional_law(
 
     Returns
     -------
-    (mean, covariance) : (d,) and (d, d) arrays
-        Of :math:`x_n`.
+    GaussianLaw
+        Of :math:`x_n`, with a full covariance.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def conditional_law(
             diagonal += (eta * sigma) ** 2
     if not (np.isfinite(mean).all() and np.isfinite(upper).all()):
         raise ValueError("learning_rates, a, ridge: the law grows beyond floating point")
-    return mean, np.triu(upper) + np.triu(upper, 1).T
+    return GaussianLaw(mean, np.triu(upper) + np.triu(upper, 1).T)
 
 
 def gaussian_moment_recursion(

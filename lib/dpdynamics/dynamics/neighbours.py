@@ -12,7 +12,6 @@ products of vectors and 4 x 4 algebra.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,17 +31,11 @@ from dpdynamics.arguments import (
 from dpdynamics.problems import LeastSquares
 from dpdynamics.problems.schedules import Schedule, as_schedule
 
+from .gaussian_law import GaussianLaw
 from .homogenized import law
 
 _BLOCK = 1 << 17  # pairs that are treated together
 _LARGEST_RECORD = 1e20  # its fourth powers stand in the covariance
-
-
-class GaussianLaw(NamedTuple):
-    """`mean` (k,) and `covariance` of a Gaussian vector."""
-
-    mean: Array
-    covariance: DiagonalPlusLowRank
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +165,8 @@ def release(
 
     marks = np.append(marks, step_time)
     clock = np.multiply.outer(schedule.integral(marks), problem.curvature)
-    mean, variance = law(problem, x0, schedule, sigma, marks)
+    states = law(problem, x0, schedule, sigma, marks)
+    mean, variance = states.mean, states.variance
     (past, start), (m, v) = (mean[:split], variance[:split]), (mean[-1], variance[-1])
     up, down = np.exp(clock[:split] - clock[-1]), np.exp(clock[-1] - clock[split:-1])
     later = mean[split:-1] + (kappa - 1) * down * m

@@ -17,6 +17,7 @@ from dpdynamics.arguments import (
 )
 from dpdynamics.problems import Setting
 
+from ..optimisers import descend
 from ..runs import Runs, recorded
 
 Statistic = Callable[[Array], ArrayLike]
@@ -100,8 +101,7 @@ def noisy_sgd(
             gradient *= clip / np.maximum(norm, clip)
         if sigma > 0:
             gradient += sigma * rng.standard_normal(x.shape)
-        gradient *= rates[k]
-        x -= gradient
+        descend(np, x, gradient, rates[k], signs=False)
         if not np.all(np.abs(x) <= LARGEST):
             raise ValueError(
                 f"setting, noise_scale: the iterates overflow at step {k}; lower the learning rate"

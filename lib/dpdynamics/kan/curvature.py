@@ -58,7 +58,7 @@ class ComparatorFactors(NamedTuple):
     comparator: float | Array
 
 
-class Suprema(NamedTuple):
+class LargestDerivatives(NamedTuple):
     r"""Suprema over all weights, for given outer coefficients.
 
     `slopes` (m,) of :math:`|S_j|`, `curvatures` (m,) of :math:`|Q_j|`, and the largest squared
@@ -132,7 +132,7 @@ def network_bounds(
     )
 
 
-def suprema(kan: TwoLayerKAN, *, feature_square: float | None = None) -> Suprema:
+def suprema(kan: TwoLayerKAN, *, feature_square: float | None = None) -> LargestDerivatives:
     r"""Maximise the gradient and the Hessian of the output over all weights.
 
     The pre-activation of every unit can be set at will, so these are maxima over one variable, and
@@ -168,7 +168,7 @@ def suprema(kan: TwoLayerKAN, *, feature_square: float | None = None) -> Suprema
     slopes = multiplied(sigma1, first)
     curvatures = multiplied(sigma1, multiplied(sigma2, first) + multiplied(sigma1, second))
     start = np.clip((kan.sigma.lower - left) / h, 0, 1)
-    return Suprema(
+    return LargestDerivatives(
         largest_absolute(restricted(slopes, start)),
         largest_absolute(restricted(curvatures, start)),
         square,

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from ..arguments import Array, finite_array, integers, nonnegative_array, one_of, vector, whole
+from ..batches import subsample
 from .network import TwoLayerKAN, logistic_loss
 
 SAMPLINGS = ("full", "fixed", "poisson")
@@ -228,11 +229,8 @@ class Training:
     def _draw(self) -> Batches | None:
         if self.sampling == "full":
             return None
-        keys = self._batch_rng.random((self.groups, self.samples))
-        if self.sampling == "poisson":
-            return [np.flatnonzero(row < self.batch_size / self.samples) for row in keys]
-        last = self.batch_size - 1
-        return [np.sort(np.argpartition(row, last)[: last + 1]) for row in keys]
+        batch = self._batch_rng, self.samples, self.batch_size, self.sampling
+        return [subsample(*batch) for _ in range(self.groups)]
 
     def _mean_gradient(self, weights: Array, batches: Batches | None) -> Array:
         total = np.empty_like(self.weights)

@@ -102,7 +102,7 @@ def indicators(
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class TextLaw:
     r"""The law of a labelled document.
 
     `word_probabilities` (V,) are :math:`p_r`, up to a factor, `log_odds` (classes, V) are
@@ -165,14 +165,14 @@ def review_law(
     shift: float = 2.7,
     informative: float = 0.1,
     strength: float = 0.5,
-) -> Law:
+) -> TextLaw:
     """Draw the log-odds of `movie_reviews`."""
     probabilities = _zipf_mandelbrot(vocabulary, exponent, shift)
     if nonnegative("strength", strength) > _STRONGEST:
         raise ValueError(f"strength must be at most {_STRONGEST}, got {strength}")
     odds = strength * rng.standard_normal(vocabulary)
     odds *= rng.random(vocabulary) < fraction("informative", informative)
-    return Law(
+    return TextLaw(
         probabilities, np.stack([-odds, odds]), np.ones(2) / 2, 5.1, 0.6, 10, "synthetic reviews"
     )
 
@@ -186,7 +186,7 @@ def question_law(
     shift: float = 2.7,
     keywords: int = 20,
     keyword_share: float = 0.15,
-) -> Law:
+) -> TextLaw:
     """Draw the keywords of `stack_overflow`."""
     p = _zipf_mandelbrot(vocabulary, exponent, shift)
     share, keywords = fraction("keyword_share", keyword_share), whole("keywords", keywords, 1)
@@ -198,7 +198,7 @@ def question_law(
         mass = p[own].sum()
         row[own] = np.log(share / (1 - share) * (1 - mass) / mass)
     tags = _zipf_mandelbrot(classes, exponent, shift)
-    return Law(p, odds, tags, 3.0, 0.5, 3, "synthetic tagged questions")
+    return TextLaw(p, odds, tags, 3.0, 0.5, 3, "synthetic tagged questions")
 
 
 def movie_reviews(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .idle_noise import Rows
+from .lazy_noise import Rows
 from .losses import Labels
 from .steps import Floats, Steps
 

@@ -23,9 +23,9 @@ from ..arguments import (
     together,
     whole,
 )
+from ..batches import Batches
 from ..optimisers import METHODS
 from ..problems.text import TextData
-from .batches import Batches
 from .compiled_steps import CompiledSteps
 from .losses import Loss, gradient_norms
 from .steps import Steps, TorchSteps, product

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..optimisers import TorchArrays, adam, adam_factors, descend
-from .idle_noise import IdleNoise, Rows
+from .lazy_noise import LazyNoise, Rows
 from .losses import Labels, Loss, clip
 
 Floats = NDArray[np.float32]
@@ -47,7 +47,7 @@ class Steps:
         self.single, scale = single, scale.astype(np.float32)
         shape = (self.dimension, self.loss.outputs, scale.size)
         self.fresh, idle = self.rng.spawn(2)
-        self.idle = IdleNoise(idle, self.dimension, self.loss.outputs)
+        self.idle = LazyNoise(idle, self.dimension, self.loss.outputs)
         self.weights = self.placed(np.zeros(shape, dtype=np.float32))
         self.rate, self.clip_norm, self.noise_scale = (
             self.placed(a) for a in (single["learning_rate"], single["clip_norm"], scale)

@@ -17,7 +17,7 @@ Counts = NDArray[np.int64]
 _Draw = Callable[[np.random.Generator, Counts, int], NDArray[np.float32]]
 
 
-class IdleNoise:
+class LazyNoise:
     """Count the steps whose noise weights (dimension, outputs) have not received; draw the sums."""
 
     def __init__(self, rng: np.random.Generator, dimension: int, outputs: int) -> None:

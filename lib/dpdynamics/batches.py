@@ -1,9 +1,9 @@
-"""Batches of records: shuffled epochs, fixed size, Poisson."""
+"""Batches of records, for every trainer: shuffled epochs, fixed size, Poisson."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import one_of, whole
+from .arguments import one_of, whole
 
 SAMPLINGS = ("shuffle", "fixed", "poisson")
 
@@ -38,7 +38,14 @@ class Batches:
                 self._order = self._rng.permutation(self.size)
             batch, self._order = np.split(self._order, [self.batch_size])
             return batch
-        count = self.batch_size
-        if self.sampling == "poisson":
-            count = self._rng.binomial(self.size, self.batch_size / self.size)
-        return self._rng.choice(self.size, count, replace=False, shuffle=False)
+        return subsample(self._rng, self.size, self.batch_size, self.sampling)
+
+
+def subsample(
+    rng: np.random.Generator, size: int, batch_size: int, sampling: str
+) -> NDArray[np.int64]:
+    """Draw the increasing indices of a batch, "fixed" or "poisson", by one uniform a record."""
+    keys = rng.random(size)
+    if sampling == "poisson":
+        return np.flatnonzero(keys < batch_size / size)
+    return np.sort(np.argpartition(keys, batch_size - 1)[:batch_size])

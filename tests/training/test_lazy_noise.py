@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare, kstest
 
-from dpdynamics.training.idle_noise import IdleNoise, sum_of_signs
+from dpdynamics.training.lazy_noise import LazyNoise, sum_of_signs
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -29,7 +29,7 @@ def test_signs_of_different_rows_and_outputs_are_independent():
 
 
 def test_nothing_is_owed_to_what_was_just_looked_at():
-    idle = IdleNoise(np.random.default_rng(0), 4, 2)
+    idle = LazyNoise(np.random.default_rng(0), 4, 2)
     assert np.all(idle.signs(slice(None), 7) % 2 == 1)
     assert np.all(idle.signs(np.array([1, 3]), 7) == 0)
     assert np.all(idle.normals(np.array([1, 3]), 7) == 0)
@@ -37,7 +37,7 @@ def test_nothing_is_owed_to_what_was_just_looked_at():
 
 
 def test_normals_have_the_variance_of_the_steps_missed():
-    idle = IdleNoise(np.random.default_rng(0), 40_000, 1)
+    idle = LazyNoise(np.random.default_rng(0), 40_000, 1)
     early = idle.normals(np.arange(20_000), 4)
     late = idle.normals(slice(None), 13)
     assert kstest(early.ravel() / 2, "norm").pvalue > 1e-4
