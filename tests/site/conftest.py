@@ -5,6 +5,7 @@ The site is ``_build/html`` (``make test`` builds it first); SITE names another 
 
 import functools
 import http.server
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from bs4 import BeautifulSoup
 from paper.typeset import CHROMIUM, OFFLINE, chromium
 
 ROOT = Path(__file__).parents[2]
+DESK = {"width": 1280, "height": 900}
 WAIT = 300_000  # milliseconds; other processes may have the machine
 SITE = Path(os.environ.get("SITE", ROOT / "_build" / "html")).resolve()
 
@@ -30,9 +32,12 @@ def pages() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes ``page_name`` once for every page; without a site, once, to skip."""
+    """Run a test that takes ``page_name`` once for every page; without a site, once, to skip.
+
+    All tests of a file ask a page in a row, so that it is loaded once.
+    """
     if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", pages() or ["(no site)"])
+        metafunc.parametrize("page_name", pages() or ["(no site)"], scope="module")
 
 
 @pytest.fixture(scope="session")
@@ -115,23 +120,27 @@ def browser():
         browser.close()
 
 
-def opener(browser):
-    """Yield a function that opens an address and waits for its scripts; then close its pages.
+@pytest.fixture(scope="session")
+def new_page(browser):
+    """Function that gives a blank page with options of a context.
 
-    The page has an attribute ``complaints``: console errors, script errors, failed requests and
-    requests to anywhere but this machine.
+    Pages with the same options share what they fetched and compiled; each starts without what an
+    earlier one stored. A page has an attribute ``complaints``: console errors, script errors,
+    failed requests and requests to anywhere but this machine.
     """
-    contexts = []
+    contexts = {}
 
-    def open_page(address: str, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
-        context.set_default_timeout(WAIT)
-        page = context.new_page()
+    def new_page(**options):
+        key = json.dumps(options, sort_keys=True)
+        if key not in contexts:
+            contexts[key] = browser.new_context(viewport=DESK, **options)
+            contexts[key].set_default_timeout(WAIT)
+            contexts[key].add_init_script("try { localStorage.clear(); } catch {}")
+        page = contexts[key].new_page()
         page.complaints = []
 
         def request(r) -> None:
-            if not r.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")):
+            if not r.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:", "about:")):
                 page.complaints.append(f"external request: {r.url}")
 
         def response(r) -> None:
@@ -145,48 +154,75 @@ def opener(browser):
         page.on(
             "console", lambda m: m.type == "error" and page.complaints.append(f"console: {m.text}")
         )
-        page.goto(address, wait_until="load")
-        if options.get("java_script_enabled", True):
-            page.wait_for_function(
-                "!window.MathJax?.startup?.promise"
-                " || MathJax.startup.promise.then(() => document.fonts.ready).then(() => true)"
-            )
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return new_page
+
+
+def load(page, address: str) -> None:
+    """Open an address and wait for its formulas; what an earlier one complained of is forgotten."""
+    page.goto("about:blank")
+    page.complaints.clear()
+    page.goto(address, wait_until="load")
+    page.wait_for_function(
+        "!window.MathJax?.startup?.promise"
+        " || MathJax.startup.promise.then(() => document.fonts.ready).then(() => true)"
+    )
 
 
 @pytest.fixture
-def open_page(browser):
-    """Function that opens an address in a page of its own, with options of a context."""
-    yield from opener(browser)
+def open_page(new_page):
+    """Function that opens an address in a page of its own, with a size and options of a context."""
+    pages = []
+
+    def open_page(address: str, viewport=DESK, **options):
+        page = new_page(**options)
+        pages.append(page)
+        page.set_viewport_size(viewport)
+        if options.get("java_script_enabled", True):
+            load(page, address)
+        else:
+            page.goto(address, wait_until="load")
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
 
 
 @pytest.fixture(scope="session")
-def shared_page(browser, http_address):
+def shared_page(new_page, http_address):
     """Function that gives a page of the site, loaded and typeset once for tests in a row.
 
     Size, medium and colours are those of a desk again; what else a test changes, it puts back.
     """
-    opening = opener(browser)
-    open_page = next(opening)
-    last = {}
+    page, names = new_page(color_scheme="light", reduced_motion="reduce"), [""]
 
     def shared_page(name: str):
-        if name not in last:
-            for page in last.values():
-                page.context.close()
-            last.clear()
-            last[name] = open_page(
-                http_address + name, color_scheme="light", reduced_motion="reduce"
-            )
-        page = last[name]
-        page.set_viewport_size({"width": 1280, "height": 900})
+        page.set_viewport_size(DESK)
         page.emulate_media(media="screen", color_scheme="light", reduced_motion="reduce")
+        if name != names[0]:
+            names[0] = ""
+            load(page, http_address + name)
+            names[0] = name
         page.evaluate("document.documentElement.dataset.theme = 'light'")
         return page
 
-    yield shared_page
-    next(opening, None)
+    return shared_page
+
+
+@pytest.fixture(scope="session")
+def tab_to():
+    """Function that presses Tab until an element that matches has the focus, which must be seen."""
+    active, limit = "document.activeElement", 600
+
+    def tab_to(page, selector: str) -> None:
+        for _ in range(limit):
+            page.keyboard.press("Tab")
+            if page.evaluate(f"{active}.matches({selector!r})"):
+                outline = f"getComputedStyle({active}).outlineStyle"
+                assert page.evaluate(outline) != "none" or "claim-node" in selector
+                return
+        pytest.fail(f"{limit} Tabs do not reach {selector}")
+
+    return tab_to

@@ -1,17 +1,8 @@
-"""Every explorer of every page, the graph and the ledger, by keyboard alone."""
+"""The graph and the ledger by keyboard alone; explorers are tried page by page."""
 
 import re
 
-import pytest
-
 ACTIVE = "document.activeElement"
-# Marks an explorer and lets Tab go on from before it; test_browser goes there from the top.
-START = """k => {
-  const explorer = [...document.querySelectorAll('.dp-explorer')][k];
-  explorer.dataset.turn = 'now';
-  getSelection().collapse(explorer.closest('figure').parentElement, 0);
-}"""
-LIMIT = 600  # Tabs after which a place counts as out of reach
 
 
 def enter_main(page):
@@ -21,65 +12,7 @@ def enter_main(page):
     page.keyboard.press("Enter")
 
 
-def tab_to(page, selector):
-    """Press Tab until an element that matches has the focus, which must be seen."""
-    for _ in range(LIMIT):
-        page.keyboard.press("Tab")
-        if page.evaluate(f"{ACTIVE}.matches({selector!r})"):
-            outline = f"getComputedStyle({ACTIVE}).outlineStyle"
-            assert page.evaluate(outline) != "none" or "claim-node" in selector
-            return
-    pytest.fail(f"{LIMIT} Tabs do not reach {selector}")
-
-
-def with_explorers(name, site):
-    return (site / name).read_text("utf-8").count('class="dp-explorer"') if site else 0
-
-
-def test_explorers_by_keyboard(page_name, site, http_address, open_page):
-    """Tab reaches every slider and table; arrows, Home and End move, Enter opens; Tab leads out."""
-    count = with_explorers(page_name, site)
-    if not count:
-        return
-    page = open_page(http_address + "_static/logo.svg", reduced_motion="reduce")
-    page.route(re.compile(r"/mathjax/|\.(svg|png)$"), lambda route: route.abort())
-    page.goto(http_address + page_name, wait_until="load")  # formulas and pictures play no part
-    for number in range(count):
-        page.evaluate(START, number)
-        explorer = page.locator("[data-turn=now]")
-        frame = explorer.evaluate_handle("e => e.querySelector('.dp-frame')")
-        sliders = explorer.locator("input[type=range]").count()
-        assert sliders
-        pictures = set()
-        for k in range(sliders):
-            tab_to(page, "[data-turn=now] input[type=range]")
-            seen, start = [], int(page.evaluate(f"{ACTIVE}.value"))
-            for key in ("Home", "ArrowRight", "End"):
-                page.keyboard.press(key)
-                pictures.add(frame.evaluate("e => e.innerHTML"))
-                shown = explorer.get_attribute("data-frame"), page.evaluate(f"{ACTIVE}.value")
-                seen.append(shown)
-            stops = int(page.evaluate(f"{ACTIVE}.max"))
-            assert [value for _, value in seen] == ["0", "1", str(stops)]
-            assert len({number for number, _ in seen}) == min(stops + 1, 3), f"slider {k} is dead"
-            assert page.evaluate(f"{ACTIVE}.getAttribute('aria-valuetext')")
-            hint = page.evaluate(f"{ACTIVE}.getAttribute('aria-describedby')")
-            assert page.locator(f"[id='{hint}']").text_content(), f"slider {k} has no hint"
-            for key in ["Home", *["ArrowRight"] * start]:  # the others are tried from the start
-                page.keyboard.press(key)
-            assert page.evaluate(f"{ACTIVE}.value") == str(start)
-        assert len(pictures) > sliders
-        if explorer.locator("details").count():
-            tab_to(page, "[data-turn=now] summary")
-            for opened in (True, False):
-                page.keyboard.press("Enter")
-                assert explorer.locator("details").evaluate("e => e.open") is opened
-        page.keyboard.press("Tab")
-        assert not page.evaluate(f"{ACTIVE}.closest('[data-turn=now]')")
-        explorer.evaluate("e => delete e.dataset.turn")
-
-
-def test_graph_by_keyboard(http_address, open_page):
+def test_graph_by_keyboard(http_address, open_page, tab_to):
     page = open_page(http_address + "book/graph.html", reduced_motion="reduce")
     box = "document.querySelector('.claim-canvas svg').getAttribute('viewBox')"
     views = page.locator(".claim-tools [data-view]").all()
@@ -102,7 +35,7 @@ def test_graph_by_keyboard(http_address, open_page):
     page.keyboard.press("0")
 
 
-def test_every_claim_of_the_graph_by_keyboard(http_address, open_page):
+def test_every_claim_of_the_graph_by_keyboard(http_address, open_page, tab_to):
     """With all papers shown, Tab visits every claim, in sight, lit with its neighbours."""
     page = open_page(http_address + "book/graph.html", reduced_motion="reduce")
     enter_main(page)
@@ -131,7 +64,7 @@ def test_every_claim_of_the_graph_by_keyboard(http_address, open_page):
     page.wait_for_url(re.compile(r"#(claim|ledger)-"))
 
 
-def test_ledger_by_keyboard(http_address, open_page):
+def test_ledger_by_keyboard(http_address, open_page, tab_to):
     page = open_page(http_address + "book/ledger.html", reduced_motion="reduce")
     rows = "[...document.querySelectorAll('tbody[data-verdict]')].filter(r => !r.hidden).length"
     everything = page.evaluate(rows)
