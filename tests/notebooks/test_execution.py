@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
+import pytest
 
+import notebooks
+from nb.execute import execute
 from nb.fingerprint import Library, why_stale
+from nb.layout import shown
 from nb.normalise import WIDGET_VIEW, read
+from planted_notebooks import write_notebook
 
 SEED = "import numpy as np\nrng = np.random.default_rng(7)\nprint(rng.normal(size=3).round(3))"
 WIDGET = "import ipywidgets\nipywidgets.IntSlider(3)"
@@ -25,8 +31,24 @@ verdict("lin2025.eq5", check)"""
 STREAMS = "import sys\nfor i in range(50):\n    print(i)\n    sys.stdout.flush()"
 
 
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Text of a notebook that was executed."""
+    path = tmp_path_factory.mktemp("once") / "planted.ipynb"
+    assert execute(write_notebook(path, SEED, WIDGET, STATIC_WIDGET, STREAMS)).error == ""
+    return path.read_text("utf-8")
+
+
+@pytest.fixture
+def executed(text: str, tmp_path: Path) -> Path:
+    """A notebook that was executed."""
+    path = tmp_path / "planted.ipynb"
+    path.write_text(text, "utf-8")
+    return path
+
+
 def test_two_executions_are_byte_identical(plant, tool) -> None:
-    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS, "import time\ntime.sleep(1)", VERDICT)
+    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS, VERDICT)
     first = tool("run", "--force", path)
     once = path.read_bytes()
     second = tool("run", "--force", path)
@@ -36,14 +58,12 @@ def test_two_executions_are_byte_identical(plant, tool) -> None:
     assert "same" in second.stdout
 
 
-def test_run_stores_a_fingerprint_and_clean_metadata(plant, tool) -> None:
-    path = plant(SEED, WIDGET, STATIC_WIDGET, STREAMS)
-    assert tool("status", path).returncode == 1
-    assert tool("run", path).returncode == 0
-    notebook = read(path)
-    assert why_stale(notebook, path, Library()) == ""
-    assert tool("status", path).returncode == 0
-    assert "up to date" in tool("run", path).stdout
+def test_run_stores_a_fingerprint_and_clean_metadata(plant, tool, executed) -> None:
+    assert tool("status", plant("1", name="other.ipynb")).returncode == 1
+    notebook = read(executed)
+    assert why_stale(notebook, executed, Library()) == ""
+    assert tool("status", executed).returncode == 0
+    assert "up to date" in tool("run", executed).stdout
     assert set(notebook.metadata) == {"dpdynamics", "kernelspec", "language_info"}
     assert [c.id for c in notebook.cells] == [f"cell-{n:02d}" for n in range(1, 7)]
     assert [c.execution_count for c in notebook.cells if c.cell_type == "code"] == [1, 2, 3, 4, 5]
@@ -53,18 +73,16 @@ def test_run_stores_a_fingerprint_and_clean_metadata(plant, tool) -> None:
     assert len(notebook.cells[5].outputs) == 1
 
 
-def test_editing_the_code_makes_stale_and_editing_prose_does_not(plant, tool) -> None:
-    path = plant(SEED)
-    assert tool("run", path).returncode == 0
-    notebook = read(path)
+def test_editing_the_code_makes_stale_and_editing_prose_does_not(executed) -> None:
+    notebook = read(executed)
     notebook.cells[0].source += "\n\nOne more sentence."
-    assert why_stale(notebook, path, Library()) == ""
+    assert why_stale(notebook, executed, Library()) == ""
     notebook.cells[1].source = notebook.cells[1].source.replace('address = ""', 'address = "x"')
-    assert why_stale(notebook, path, Library()) == ""
+    assert why_stale(notebook, executed, Library()) == ""
     notebook.cells[2].source += "\n1 + 1"
-    assert why_stale(notebook, path, Library()) == "its code changed"
+    assert why_stale(notebook, executed, Library()) == "its code changed"
     notebook.cells[2].execution_count = None
-    assert why_stale(notebook, path, Library()) == "never executed to the end"
+    assert why_stale(notebook, executed, Library()) == "never executed to the end"
 
 
 def test_a_failing_cell_is_named_and_the_file_is_left_alone(plant, tool) -> None:
@@ -81,15 +99,22 @@ def test_a_failing_cell_is_named_and_the_file_is_left_alone(plant, tool) -> None
     assert not list(path.parent.glob(".*.tmp"))
 
 
-def test_pytest_names_planted_failing_cells(plant, tool, run_pytest) -> None:
-    sound = plant("ok = 1", "print('two')", "ok = 3", name="sound.ipynb")
-    assert tool("run", sound).returncode == 0
-    text = sound.read_text("utf-8")
-    raising = json.loads(text)
-    raising["cells"][3]["source"] = ["raise ValueError('planted')"]
-    sound.with_name("raising.ipynb").write_text(json.dumps(raising), "utf-8")
-    sound.with_name("differing.ipynb").write_text(text.replace("two\\n", "too\\n"), "utf-8")
-    result = run_pytest("--nbval", "--nbval-current-env", sound.parent)
+def test_pytest_names_planted_failing_cells(plant, run_pytest) -> None:
+    """One is as it was executed, in one a cell raises, in one the stored output is another."""
+    cells = ["ok = 1", "print('two')", "ok = 3"]
+    for name, source, printed in (
+        ("sound", cells[1], "two"),
+        ("raising", "raise ValueError('planted')", "two"),
+        ("differing", cells[1], "too"),
+    ):
+        path = plant(cells[0], source, cells[2], name=f"{name}.ipynb")
+        notebook = read(path)
+        for count, cell in enumerate(notebook.cells[1:], start=1):
+            cell.execution_count = count
+        output = nbformat.v4.new_output("stream", name="stdout", text=f"{printed}\n")
+        notebook.cells[3].outputs = [output]
+        nbformat.write(notebook, path)
+    result = run_pytest("--nbval", "--nbval-current-env", path.parent)
     assert result.returncode == 1
     assert re.search(r"differing\.ipynb::Cell 2\b", result.stdout)  # nbval counts from 0
     assert re.search(r"raising\.ipynb::Cell 2\b", result.stdout)
@@ -97,13 +122,11 @@ def test_pytest_names_planted_failing_cells(plant, tool, run_pytest) -> None:
     assert "sound.ipynb::" not in result.stdout
 
 
-def test_pytest_names_a_planted_unexecuted_cell(plant, tool, run_pytest) -> None:
-    path = plant("ok = 1", "print('two')")
-    assert tool("run", path).returncode == 0
-    notebook = read(path)
+def test_pytest_names_a_planted_unexecuted_cell(executed, run_pytest) -> None:
+    notebook = read(executed)
     notebook.cells[3].update(execution_count=None, outputs=[])
-    nbformat.write(notebook, path)
-    result = run_pytest("tests/notebooks/test_chapters.py", notebooks=path.parent)
+    nbformat.write(notebook, executed)
+    result = run_pytest("tests/notebooks/test_chapters.py", notebooks=executed.parent)
     assert result.returncode == 1
     assert "cell 4 (code cell 3): was never executed; run `make run`" in result.stdout
 
@@ -115,8 +138,10 @@ def test_pytest_fails_without_any_notebook(tmp_path, run_pytest) -> None:
 
 
 def test_the_longest_notebook_comes_first_and_seconds_stay_out_of_the_files(plant, tool) -> None:
-    slow, quick = plant("import time\ntime.sleep(3)", name="z.ipynb"), plant("1", name="a.ipynb")
-    assert tool("run", "--jobs", 1, slow, quick).returncode == 0
-    again = tool("run", "--force", "--jobs", 1, slow, quick).stdout
-    assert again.index("z.ipynb") < again.index("a.ipynb")
+    slow, quick = plant("1", name="z.ipynb"), plant("1", name="a.ipynb")
+    notebooks.SECONDS.write_text(json.dumps({shown(slow): 99.0, shown(quick): 98.0}), "utf-8")
+    printed = tool("run", "--force", "--jobs", 1, quick, slow).stdout
+    assert printed.index("z.ipynb") < printed.index("a.ipynb")
+    measured = json.loads(notebooks.SECONDS.read_text("utf-8"))
+    assert all(0 < measured[shown(path)] < 98 for path in (slow, quick))
     assert set(read(slow).metadata["dpdynamics"]) == {"fingerprint", "outputs"}
