@@ -1,10 +1,9 @@
-"""Mixtures of normals against closed forms, adaptive quadrature and the general integrator."""
+"""Mixtures of normals against closed forms, a fine mesh and the general integrator."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
 from scipy.special import ndtr
 
 from dpdynamics.accounting import (
@@ -66,13 +65,11 @@ def test_general_mixtures(seed):
     for order in (0.5, 1.2, 3.0):
         other = renyi_divergence_quadrature(p.logpdf, q.logpdf, order, rtol=1e-10)
         assert p.renyi(q, order) == pytest.approx(other.value, rel=1e-9)
+    x = np.linspace(-8, 8, 2**20 + 1)
+    first, second = (np.exp(law.logpdf(x)) for law in (p, q))
     for level in (-1.0, 0.0, 0.5, 1.5):
-
-        def excess(x, level=level):
-            return max(np.exp(p.logpdf(x)) - np.exp(level + q.logpdf(x)), 0.0)
-
-        pieces = [quad(excess, a, a + 0.25, epsabs=1e-12)[0] for a in np.arange(-8, 8, 0.25)]
-        assert p.hockey_stick(q, level) == pytest.approx(sum(pieces), rel=1e-7, abs=1e-11)
+        exact = np.trapezoid(np.maximum(first - np.exp(level) * second, 0), x)
+        assert p.hockey_stick(q, level) == pytest.approx(exact, rel=1e-7, abs=1e-11)
 
 
 @settings(max_examples=30)
