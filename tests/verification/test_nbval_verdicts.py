@@ -21,7 +21,7 @@ def decide():
     return verdict("lin2025.eq5", check)
 
 def correct():
-    check = identity("sum", measured=4.0, printed=4.5, corrected=4.0, rtol=0.1,
+    check = identity("sum", measured=4.0, printed=4.5, corrected=4.0, rtol=1e-12,
                      controls={"three": 3.0})
     return verdict("lin2025.eq5", check, errata=[Erratum(
         location="(5)", printed="4.5", correct="4", consequence="none", check="sum",
