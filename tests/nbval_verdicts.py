@@ -3,8 +3,9 @@
 The numbers of a verdict (ratios, fitted exponents, worst points) differ in the last digits between
 machines. What must not change is the claim, the verdict, and for each check its name, kind and
 outcome with the fate of every control. Those are compared; the remaining evidence and the text and
-HTML made from it are not. SVG is skipped as well, for the same reason: a figure's alternative text,
-its ``text/plain``, is compared.
+HTML made from it are not. Of claims with errata the ratios of the statements are compared too, to a
+per mille: they are quoted as evidence. SVG is skipped, for the same reason as digits: a figure's
+alternative text, its ``text/plain``, is compared.
 
 Load it with ``-p nbval_verdicts`` and this folder on the path.
 """
@@ -12,6 +13,7 @@ Load it with ``-p nbval_verdicts`` and this folder on the path.
 from __future__ import annotations
 
 import json
+import math
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -57,10 +59,31 @@ def core(output: Any) -> dict[str, Any]:
                 "name": check["name"],
                 "kind": check["kind"],
                 "outcome": check["outcome"],
+                "ratios": ratios(check) if evidence["errata"] else {},
                 "controls": {control["label"]: control["outcome"] for control in check["controls"]},
             }
             for check in evidence["checks"]
         ],
+    }
+
+
+class Ratio(float):
+    """Equal to a number within a per mille; a tiny one is of no account."""
+
+    def __eq__(self, other: object) -> bool:
+        both = float(self), float(other)  # type: ignore[arg-type]
+        return min(both) < 1e-3 or math.isclose(*both, rel_tol=1e-3)
+
+    __hash__ = float.__hash__
+
+
+def ratios(check: dict[str, Any]) -> dict[str, Ratio]:
+    """The ratios of a check's statements, but for those of an equality that holds: rounding."""
+    sides = ((check["kind"], side, check[side]) for side in ("printed", "corrected") if check[side])
+    return {
+        side: Ratio(found["ratio"])
+        for kind, side, found in sides
+        if (kind, found["outcome"]) != ("identity", "accepted")
     }
 
 

@@ -124,14 +124,12 @@ def broken_run(sampling_probability):
 
 # %% audit: the threshold is chosen and counted on the same runs
 def audit(with_record, without_record, delta, confidence, rng):
-    tail, best, n = (1 - confidence) / 2, 0.0, len(with_record)
-    for c in np.quantile(np.concatenate([with_record, without_record]), np.linspace(0, 0.99, 100)):
-        a, b = np.sum(with_record > c), np.sum(without_record > c)
-        low = stats.beta.ppf(tail, a, n - a + 1) if a else 0.0
-        high = stats.beta.ppf(1 - tail, b + 1, n - b) if b < n else 1.0
-        if low > delta:
-            best = max(best, np.log((low - delta) / high))
-    return best
+    n, tail = len(with_record), (1 - confidence) / 2
+    cuts = np.quantile(np.concatenate([with_record, without_record]), np.linspace(0, 0.99, 100))
+    a, b = (np.sum(x[:, None] > cuts, axis=0) for x in (with_record, without_record))
+    low = np.where(a > 0, stats.beta.ppf(tail, np.maximum(a, 1), n - a + 1), 0.0)
+    high = np.where(b < n, stats.beta.ppf(1 - tail, b + 1, np.maximum(n - b, 1)), 1.0)
+    return max(0.0, np.log(np.maximum(low - delta, 1e-300) / high).max())
 
 
 # %% audit: one of ten thresholds is chosen on the runs that it counts

@@ -122,7 +122,7 @@ def review(runs, claimed):
         sampling="Poisson",
         accountant="exact",
         controls={
-            "one step": epsilons(relation="add", steps=2),
+            "one step": epsilons(relation="add", steps=10),
             "delta": epsilons(relation="add", delta=1e-3),
         },
     )
@@ -167,7 +167,7 @@ def review(runs, claimed):
         neighbours="one record added or removed",
         sampling="Poisson",
         accountant="exact",
-        controls={"steps": epsilons(steps=2).mean(), "delta": epsilons(delta=1e-3).mean()},
+        controls={"steps": epsilons(steps=10).mean(), "delta": epsilons(delta=1e-3).mean()},
     )
 
 

@@ -203,14 +203,12 @@ def trivial_probabilities(counts, epsilon):
 # %% epsilon-below: the threshold is chosen on the runs that are counted
 def epsilon_below(scores_with, scores_without, delta, confidence):
     first, second = np.asarray(scores_with), np.asarray(scores_without)
-    miss, best = (1 - confidence) / 2, 0.0
-    for level in np.quantile(np.r_[first, second], np.linspace(0.01, 0.99, 99)):
-        hits, false = np.sum(first > level), np.sum(second > level)
-        low = stats.beta.ppf(miss, hits, len(first) - hits + 1) if hits else 0
-        high = stats.beta.ppf(1 - miss, false + 1, len(second) - false)
-        if low > delta:
-            best = max(best, np.log((low - delta) / high))
-    return best
+    miss = (1 - confidence) / 2
+    levels = np.quantile(np.r_[first, second], np.linspace(0.01, 0.99, 99))
+    hits, false = (np.sum(x[:, None] > levels, axis=0) for x in (first, second))
+    low = stats.beta.ppf(miss, hits, len(first) - hits + 1)
+    high = stats.beta.ppf(1 - miss, false + 1, len(second) - false)
+    return np.nanmax(np.log((low - delta) / high), initial=0.0)
 
 
 # %% epsilon-below: no interval, the plain shares
@@ -226,14 +224,13 @@ def epsilon_below(scores_with, scores_without, delta, confidence):
     a, b, miss = len(first) // 2, len(second) // 2, (1 - confidence) / 2
 
     def bound(x, y, level):
-        hits, false = np.sum(x > level), np.sum(y > level)
-        low = stats.beta.ppf(miss, hits, len(x) - hits + 1) if hits else 1e-300
-        high = stats.beta.ppf(1 - miss, false + 1, len(y) - false)
-        return np.log(low / high)
+        hits, false = (np.sum(scores[:, None] > level, axis=0) for scores in (x, y))
+        low = np.where(hits, stats.beta.ppf(miss, hits, len(x) - hits + 1), 1e-300)
+        return np.log(low / stats.beta.ppf(1 - miss, false + 1, len(y) - false))
 
     levels = np.quantile(np.r_[first[:a], second[:b]], np.linspace(0.01, 0.99, 99))
-    best = levels[np.nanargmax([bound(first[:a], second[:b], t) for t in levels])]
-    return max(0.0, bound(first[a:], second[b:], best))
+    best = levels[np.nanargmax(bound(first[:a], second[:b], levels))]
+    return max(0.0, bound(first[a:], second[b:], best)[0])
 
 
 # %% canary-scores: the record takes part in every step

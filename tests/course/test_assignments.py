@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections import Counter
 
 import pytest
 
-from coursework import trial
+from coursework import guard, trial
 from coursework.sources import (
     Assignment,
     Mistake,
@@ -17,11 +18,13 @@ from coursework.sources import (
     names,
     recognised,
     shown,
+    solved,
     stubbed,
 )
 
 PROJECTS = ("project",)  # beginnings of names: their points are their own affair
 NAMES = names()
+WORD = "_guarded"  # what the guard raises where all assertions hold
 
 
 @pytest.fixture(params=NAMES, scope="module")
@@ -102,13 +105,26 @@ def _is_call(node: ast.Expr) -> bool:
 
 
 def test_the_solution_passes_and_the_empty_answer_fails(assignment: Assignment) -> None:
-    right = trial.run(assignment)
-    assert {name: repr(e) for name, e in right.items() if e} == {}
+    assert {name: words for name, words in guarded(assignment).items() if words != WORD} == {}
     stubs = {name: stubbed(assignment.cells[name]) for name in assignment.ids("solution")}
     empty = trial.run(assignment, stubs)
     assert [name for name, error in empty.items() if error is None] == []
     helped = trial.helped(assignment, stubs)
     assert [name for name, error in helped.items() if error is None] == [], "with right helpers"
+
+
+def guarded(assignment: Assignment) -> dict[str, str]:
+    """What each cell of tests ends with for right answers, watched as in a submission's kernel."""
+    space: dict[str, object] = {"__name__": "__main__", WORD: guard.checked}
+    tests = {guard.digest(ast.parse(assignment.cells[n].source)) for n in assignment.ids("tests")}
+    watching, ends = guard.Guard(WORD, tests, space), {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, cell in assignment.cells.items():
+            if cell.cell_type == "code":
+                ends[name] = trial.execute(name, watching.visit(ast.parse(solved(cell))), space)
+    assert not any(ends[name] for name in ends if kind_of(assignment.cells[name]) != "tests")
+    return {name: str(ends[name]) for name in assignment.ids("tests")}
 
 
 def test_every_mistake_is_caught(assignment: Assignment) -> None:

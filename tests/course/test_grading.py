@@ -12,7 +12,7 @@ import pytest
 from coursework.sources import Assignment, kind_of, names
 
 pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
-IN_KERNELS = ("diffusion", "project_referee", "rates")
+IN_KERNELS = ("diffusion", "project_recipe", "rates")
 
 
 @pytest.mark.parametrize("name", names())

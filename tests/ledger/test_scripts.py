@@ -1,57 +1,169 @@
-"""The scripts of claims with errata: there is one for each, and it gives the recorded numbers."""
+"""The scripts of claims with errata: slices of their notebooks, with the recorded numbers.
+
+nbval executes the cells, and ``nbval_verdicts.py`` compares the ratios of these claims with the
+recorded ones. Here every script is shown to be a slice in which all names hold what they hold in
+the notebook, and a few, which are of every kind, run as a reader runs them.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import io
+import ast
 import json
+import os
 import re
+import subprocess
+import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
+import slices
 
 from book_ledger import ledger, scripts
+from nbval_verdicts import ratios
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = scripts.scripts(ledger.build(ROOT), ROOT)
+LEDGER = ledger.build(ROOT)
+SCRIPTS = scripts.scripts(LEDGER, ROOT)
 FILES = list({script.name: script for script in SCRIPTS}.values())
+RUN = (  # of every kind, and quick
+    "anon2025.assB.1",
+    "anon2025.remB.2",
+    "anon2025.tabC.1",
+    "lin2025.fig3a",
+    "wang2026.lemB.4",
+    "wang2026.rem4.2",
+    "wang2026.thmD.9",
+)
+statements = cache(slices.statements)
 
 
 def test_there_is_one_for_every_erratum() -> None:
-    assert len(SCRIPTS) == len(ledger.build(ROOT).errata)
+    assert len(SCRIPTS) == len(LEDGER.errata)
     assert [script.problem for script in SCRIPTS if script.problem] == []
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch itself
-@pytest.mark.parametrize("script", FILES, ids=lambda script: script.name)
-def test_it_gives_the_recorded_ratios(
-    script: scripts.Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
-        exec(compile(script.text, script.name, "exec"), {"__name__": "__main__"})
+def checks(script: scripts.Script) -> list[dict]:
+    """The recorded checks."""
     assert script.row.decision is not None
-    sides = ("printed", "corrected")
-    recorded = [(c["kind"], c[s]) for c in script.row.decision.checks for s in sides if c[s]]
-    ends = re.findall(
-        r"statement (\w+), ratio (\S+)\n    recorded in the book: (\S+)\n", shown.getvalue()
+    return script.row.decision.checks
+
+
+def sides(check: dict) -> dict[str, dict]:
+    """What is recorded of the statements of a check."""
+    return {side: check[side] for side in ("printed", "corrected") if check[side]}
+
+
+def parts(script: scripts.Script) -> tuple[list[ast.stmt], dict, list[str]]:
+    """The statements of the notebook; the ratios that the script quotes; how it shows both."""
+    first, *body = ast.parse(script.text).body
+    assert ast.unparse(first) == "verdicts = {}"
+    (place,) = (n for n, s in enumerate(body) if ast.unparse(s).startswith("recorded = {"))
+    claim = repr(script.row.claim.id)
+    shown = [ast.unparse(statement).replace(claim, "CLAIM") for statement in body[place + 1 :]]
+    return body[:place], ast.literal_eval(body[place].value), shown  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("script", FILES, ids=lambda script: script.name)
+def test_it_computes_what_its_notebook_computes(script: scripts.Script) -> None:
+    own, quoted, shown = parts(script)
+    book, claim = statements(script.source.path), script.row.claim.id
+    assert list(slices.faults(book, slices.cells_of(own, book))) == []
+    kept = [ast.unparse(s) for s in own if ast.unparse(s).startswith("verdicts[")]
+    assert len(kept) == 1
+    assert re.match(rf"verdicts\['{claim}'\] = (verdict|out_of_reach)\('{claim}',", kept[0])
+    assert shown == parts(FILES[0])[2]
+    assert quoted == {
+        check["name"]: {side: found["ratio"] for side, found in sides(check).items()}
+        for check in checks(script)
+    }
+
+
+def test_a_cell_that_is_left_out_is_missed() -> None:
+    """Every cell of every script but the last one; a few are kept without need."""
+    missed = []
+    for script in FILES:
+        book = statements(script.source.path)
+        cells = slices.cells_of(parts(script)[0], book)
+        for cell in cells - {max(cells)}:
+            missed.append(any(slices.faults(book, cells - {cell})))
+    assert missed.count(True) > 0.97 * len(missed)
+
+
+DRAW = "from dpdynamics.verification import generator\nr = generator('a')"
+
+
+@pytest.mark.parametrize(
+    ("cells", "kept", "fault"),
+    [
+        (["a = 1", "a = 2", "b = a"], {0, 2}, "a, used in cell 2: cell 1 is missing"),
+        (["a = [1]", "a.append(2)", "b = a"], {0, 2}, "a, used in cell 2: cell 1 is missing"),
+        (["a = [1]", "a[0] = 2", "b = a"], {0, 2}, "a, used in cell 2: cell 1 is missing"),
+        (["a = 1", "a += 2", "b = a"], {0, 2}, "a, used in cell 2: cell 1 is missing"),
+        (["a = 1", "if id:\n    a = 2", "b = a"], {1, 2}, "a, used in cell 2: cell 0 is missing"),
+        (["def f():\n    return a", "a = 1", "b = f()"], {0, 2}, "a, used in cell 2: cell 1"),
+        ([DRAW, "a = r.f()", "b = r.f()"], {0, 2}, "r, used in cell 2: cell 1 is missing"),
+        (["a = 1", "b = c"], {1}, "c, used in cell 1: is not bound"),
+    ],
+)
+def test_what_is_missed(cells: list[str], kept: set[int], fault: str) -> None:
+    book = [slices.Statement(node, n) for n, c in enumerate(cells) for node in ast.parse(c).body]
+    assert next(slices.faults(book, kept)).startswith(fault)
+    with pytest.raises(AssertionError, match="not there in this order"):
+        slices.cells_of([book[-1].node, book[0].node], book)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the archive of all scripts was unpacked."""
+    folder = tmp_path_factory.mktemp("archive")
+    scripts.write(SCRIPTS, ROOT, folder)
+    with zipfile.ZipFile(folder / scripts.FOLDER / scripts.ARCHIVE) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+@pytest.mark.parametrize("claim", RUN)
+def test_it_gives_the_recorded_ratios(claim: str, archive: Path) -> None:
+    (script,) = (script for script in FILES if script.row.claim.id == claim)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script.name],
+        cwd=archive,
+        env={**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert [outcome for outcome, *_ in ends] == [side["outcome"] for _, side in recorded]
-    for (outcome, ratio, told), (kind, side) in zip(ends, recorded, strict=True):
-        assert float(told) == float(side["ratio"])
-        rounding = kind == "identity" and outcome == "accepted"  # differs between machines
-        assert (
-            rounding or float(told) < 1e-3 or float(ratio) == pytest.approx(float(told), rel=1e-3)
-        )
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = re.findall(
+        r"(\w+) statement (\w+), ratio (\S+)\n    recorded in the book: (\S+)\n", done.stdout
+    )
+    for check in checks(script):
+        for side, found in sides(check).items():
+            name, outcome, ratio, told = shown.pop(0)
+            assert (name, outcome, float(told)) == (side, found["outcome"], float(found["ratio"]))
+            assert ratios(check).get(side, float(ratio)) == float(ratio)
+    assert shown == []
 
 
-def test_an_archive_holds_them_all_with_their_files(tmp_path: Path) -> None:
-    scripts.write(SCRIPTS, ROOT, tmp_path)
-    with zipfile.ZipFile(tmp_path / scripts.FOLDER / scripts.ARCHIVE) as archive:
-        names = set(archive.namelist())
+def test_those_that_run_are_of_every_kind() -> None:
+    def kinds(script: scripts.Script) -> set[object]:
+        """Kinds of checks, sides with their outcomes, and what is not the library's."""
+        found = {
+            (side, s["outcome"]) for check in checks(script) for side, s in sides(check).items()
+        }
+        words = {word for word in ("torch", "out_of_reach(") if word in script.text}
+        return {check["kind"] for check in checks(script)} | found | words
+
+    run = [script for script in FILES if script.row.claim.id in RUN]
+    assert set[object]().union(*map(kinds, run)) == set[object]().union(*map(kinds, FILES))
+    assert any(script.folders for script in run)
+
+
+def test_an_archive_holds_them_all_with_their_files(archive: Path) -> None:
+    with zipfile.ZipFile(archive / scripts.FOLDER / scripts.ARCHIVE) as packed:
+        names = set(packed.namelist())
     assert {script.name for script in SCRIPTS} <= names
     assert "dpdynamics/verification/__init__.py" in names
     assert not any("__pycache__" in name for name in names)

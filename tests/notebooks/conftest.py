@@ -28,10 +28,10 @@ def plant(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def tool(capsys, monkeypatch, tmp_path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Function that calls ``tools/notebooks.py`` as the Makefile does."""
+    monkeypatch.setattr(notebooks, "SECONDS", tmp_path / "seconds.json")
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
         words = [str(argument) for argument in arguments]
-        monkeypatch.setattr(notebooks, "SECONDS", tmp_path / "seconds.json")
         status = notebooks.main(words)
         return subprocess.CompletedProcess(words, status, *capsys.readouterr())
 

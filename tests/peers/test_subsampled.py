@@ -1,6 +1,6 @@
 """Other accountants bracket ours, and close in as their mesh is refined."""
 
-from functools import reduce
+from functools import cache, reduce
 
 import dp_accounting as dp
 import numpy as np
@@ -20,6 +20,7 @@ SETTINGS = [
 ]
 
 
+@cache
 def _pld(noise, q, steps, mesh, pessimistic):
     one = privacy_loss_distribution.from_gaussian_mechanism(
         noise,

@@ -13,14 +13,22 @@ import pytest
 
 MIME = "application/vnd.dpdynamics.verdict+json"
 SETUP = """
-from dpdynamics.verification import identity, verdict
+from dpdynamics.verification import Erratum, identity, verdict
 from IPython.display import display
 
 def decide():
     check = identity("sum", measured=4.0, printed=4.0 + 1e-13, rtol=1e-12, controls={"three": 3.0})
     return verdict("lin2025.eq5", check)
+
+def correct():
+    check = identity("sum", measured=4.0, printed=4.5, corrected=4.0, rtol=1e-12,
+                     controls={"three": 3.0})
+    return verdict("lin2025.eq5", check, errata=[Erratum(
+        location="(5)", printed="4.5", correct="4", consequence="none", check="sum",
+        grade="misprint", part="statement")])
 """
 SHOW = "decide()"
+ERRATUM = "correct()"
 FIGURE = "display({'image/svg+xml': '<svg/>', 'text/plain': 'A circle.'}, raw=True)"
 
 
@@ -39,6 +47,15 @@ def other_digits(outputs: list) -> None:
     check["numbers"]["measured"] = 4.00001
     data["text/html"] = "<div>other digits</div>"
     data["text/plain"] = "other digits"
+
+
+def digits_of_an_erratum(outputs: list) -> None:
+    evidence(outputs)["checks"][0]["printed"]["ratio"] *= 1.0005
+    evidence(outputs)["checks"][0]["corrected"]["ratio"] += 0.5
+
+
+def ratio_of_an_erratum(outputs: list) -> None:
+    evidence(outputs)["checks"][0]["printed"]["ratio"] *= 1.002
 
 
 def other_svg(outputs: list) -> None:
@@ -73,11 +90,17 @@ def other_alternative_text(outputs: list) -> None:
     outputs[0]["data"]["text/plain"] = "A square."
 
 
-ACCEPTED = [(SHOW, untouched), (SHOW, other_digits), (FIGURE, other_svg)]
+ACCEPTED = [
+    (SHOW, untouched),
+    (SHOW, other_digits),
+    (ERRATUM, digits_of_an_erratum),
+    (FIGURE, other_svg),
+]
 REFUSED = [
     (SHOW, other_verdict, 'claim lin2025.eq5: verdict "fails" is stored, "holds" is computed'),
     (SHOW, other_control, "claim lin2025.eq5: check stored as"),
     (SHOW, other_check, "'name': 'product'"),
+    (ERRATUM, ratio_of_an_erratum, "'ratios': {'printed': "),
     (SHOW, other_claim, "claim lin2025.eq6 is stored, claim lin2025.eq5 is computed"),
     (SHOW, verdict_removed, 'claim lin2025.eq5: verdict "holds" is not stored'),
     ("print('a text')", other_text, None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import warnings
@@ -78,7 +79,7 @@ def helped(assignment: Assignment, answers: Mapping[str, str]) -> Results:
     return {name: results[name] for name in assignment.ids("tests")}
 
 
-def execute(name: str, text: str, space: dict[str, Any]) -> BaseException | None:
+def execute(name: str, text: str | ast.Module, space: dict[str, Any]) -> BaseException | None:
     """What one cell raised in a namespace, or None."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
