@@ -68,7 +68,6 @@ PENDING = {
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/kan/curvature.ipynb",
-    "notebooks/kan/independent_noise.ipynb",
     "notebooks/kan/optimisation.ipynb",
     "notebooks/kan/population_risk.ipynb",
     "notebooks/kan/separability.ipynb",
