@@ -71,7 +71,6 @@ PENDING = {
     "notebooks/kan/optimisation.ipynb",
     "notebooks/kan/population_risk.ipynb",
     "notebooks/kan/separability.ipynb",
-    "notebooks/kan/stability.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
     "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/one_record.ipynb",
