@@ -69,7 +69,6 @@ PENDING = {
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/kan/curvature.ipynb",
     "notebooks/kan/optimisation.ipynb",
-    "notebooks/kan/population_risk.ipynb",
     "notebooks/kan/separability.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
     "notebooks/least_squares/experiments.ipynb",
