@@ -69,7 +69,6 @@ PENDING = {
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/kan/curvature.ipynb",
     "notebooks/kan/optimisation.ipynb",
-    "notebooks/kan/separability.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
     "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/one_record.ipynb",
