@@ -67,7 +67,6 @@ PENDING = {
     "notebooks/foundations/privacy_as_divergence.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
-    "notebooks/kan/optimisation.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
     "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/one_record.ipynb",
