@@ -2,6 +2,9 @@
 
 The ratio says how many times faster the accelerator is, all cores of the machine being the
 baseline. Without an accelerator the CPU is measured alone, which the name says.
+
+On an H100 against 16 cores, torch 2.11: trainer 3.5 (DP-SGD) and 1.9 (DP-Adam), DP-SignSGD 2.9,
+Euler-Maruyama 26. The first three are small enough that launching kernels is most of their time.
 """
 
 import numpy as np
