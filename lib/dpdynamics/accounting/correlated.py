@@ -26,7 +26,7 @@ For batches of fixed size no such amplification is true (claim wang2026.thmF.8 o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import ceil, exp, expm1, log, log1p, pi
+from math import ceil, log, pi, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +46,6 @@ from ..arguments import (
     whole,
     within,
 )
-from ..numerics.roots import certified_root
 from .correlated_matrices import (
     checked_correlation,
     cumulative_noise_std,
@@ -54,7 +53,7 @@ from .correlated_matrices import (
     strategy_norm,
 )
 from .gaussian import gaussian_delta, gaussian_noise_multiplier
-from .runs import Bracket, Run
+from .runs import Bracket, Run, least_epsilon, least_noise, unseen
 from .shift_mixtures import ShiftMixture
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)
@@ -141,13 +140,13 @@ class CorrelatedPoisson(Run[Bracket]):
         deltas = fraction_array("delta", delta)
 
         def solve(bound: Callable[[float], float], target: float, start: float, side: int) -> float:
-            def excess(e: float) -> float:
-                return _excess(bound(e), target)
-
-            if bound(0.0) <= target:
-                return 0.0
-            root = certified_root(excess, start, side=side, tolerance=1e-6, reach=_LARGEST)
-            return max(root, 0.0)
+            return least_epsilon(
+                lambda e: _excess(bound(e), target),
+                start,
+                side=side,
+                tolerance=1e-6,
+                reach=_LARGEST,
+            )
 
         def lower(target: float) -> float:
             return solve(lambda e: self._lower(kappa, e), target, 1.0, -1)
@@ -161,22 +160,22 @@ class CorrelatedPoisson(Run[Bracket]):
 
         return Bracket(elementwise(lower, deltas), elementwise(upper, deltas))
 
-    def noise_for(self, *, epsilon: float, delta: float) -> Bracket:
-        eps, target = _budget(epsilon, delta)
-        noiseless = self._noiseless(eps)
-        if target >= noiseless:
-            raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
+    def _noise_for(self, epsilon: float, delta: float) -> Bracket:
+        within("epsilon", epsilon, 0, _LARGEST)
 
         def solve(bound: Callable[[float], float], start: float, side: int) -> float:
-            def excess(log_noise: float) -> float:
-                return _excess(bound(exp(log_noise)), target)
+            return least_noise(
+                lambda kappa: _excess(bound(kappa), delta),
+                start,
+                side=side,
+                tolerance=1e-5,
+                reach=200.0,
+            )
 
-            return exp(certified_root(excess, log(start), side=side, tolerance=1e-5, reach=200.0))
-
-        lower = solve(lambda kappa: self._lower(kappa, eps), self._norm, -1)
+        lower = solve(lambda kappa: self._lower(kappa, epsilon), self._norm, -1)
         upper = _refined(
-            lambda b, start: solve(lambda kappa: self._upper(kappa, eps, (b,)), start, 1),
-            lambda kappa: self._best(kappa, eps),
+            lambda b, start: solve(lambda kappa: self._upper(kappa, epsilon, (b,)), start, 1),
+            lambda kappa: self._best(kappa, epsilon),
             lower,
         )
         return Bracket(lower, upper)
@@ -205,11 +204,7 @@ class CorrelatedPoisson(Run[Bracket]):
         return ("remove", "add") if self.relation == "zero_out" else (self.relation,)
 
     def _noiseless(self, epsilon: float) -> float:
-        """Return the delta that is met without noise."""
-        if self.sampling_probability == 1:
-            return 1.0
-        never = self.steps * log1p(-self.sampling_probability)
-        return max(0.0, -expm1(never + (epsilon if self.relation == "add" else 0.0)))
+        return unseen(self.sampling_probability, self.steps, self.relation, epsilon)
 
     def _upper(self, kappa: float, epsilon: float, blocks: Sequence[int]) -> float:
         """Bound delta from above by the best of the blocks."""
@@ -294,7 +289,7 @@ def cumulative_noise_lower_bound(
     >>> round(cumulative_noise_lower_bound(**budget), 2)
     150.84
     """
-    eps, target = _budget(epsilon, delta)
+    eps, target = within("epsilon", epsilon, 0, _LARGEST), fraction("delta", delta)
     run = CorrelatedPoisson(
         correlation=0.0, sampling_probability=sampling_probability, steps=steps, relation=relation
     )
@@ -305,11 +300,11 @@ def cumulative_noise_lower_bound(
         return run.steps * exact * (1 - 1e-12)
     count = binomial_pair(run.sampling_probability, run.steps)
 
-    def excess(log_std: float) -> float:
-        pair = count.scaled(exp(log_std))
+    def excess(std: float) -> float:
+        pair = count.scaled(std)
         return _excess(max(pair.delta(eps, name)[0] for name in run._relations), target)
 
-    return exp(certified_root(excess, log(run.steps) / 2, side=-1, tolerance=1e-9))
+    return least_noise(excess, sqrt(run.steps), side=-1, tolerance=1e-9)
 
 
 @lru_cache(maxsize=64)
@@ -381,10 +376,6 @@ def _checked_block(block: int, name: str = "block") -> int:
     if whole(name, block, 1) > _LONGEST:
         raise ValueError(f"{name} must be at most {_LONGEST}, got {block}")
     return int(block)
-
-
-def _budget(epsilon: float, delta: float) -> tuple[float, float]:
-    return within("epsilon", epsilon, 0, _LARGEST), fraction("delta", delta)
 
 
 def _excess(value: float, target: float) -> float:

@@ -35,6 +35,8 @@ _AXIS = np.zeros(1, dtype=np.complex128)
 _MAX_NODES = 1 << 17
 _TINY = 28.0  # e^-28 = 7e-13
 _UNDERFLOW = -700.0  # delta is at most M(c) exp(-c epsilon)
+_WORK = 3e8  # products in one evaluation of a transform
+SLOW = "the transform of the privacy loss decays too slowly"
 
 
 class InversionError(ArithmeticError):
@@ -78,16 +80,23 @@ class Saddle(NamedTuple):
 
 
 def log_mgf_of_losses(
-    loss: Array, log_masses: Array, first: Complex, second: Complex, work: float
+    loss: Array, log_masses: Array, first: Complex, second: Complex, work: float = _WORK
 ) -> Complex:
-    """Return ln M(first[:, None] + second) of finitely many losses, in `work` products at most."""
+    """Return ln M(first[:, None] + second) of finitely many losses, in `work` products at most.
+
+    Dividing by the sum of the masses cancels the rounding in them, which many steps would amplify.
+    """
     if loss.size * first.size * second.size > work:
-        raise InversionError("the transform of the privacy loss decays too slowly")
-    tilt = first[:, None] * loss + log_masses
-    shift = tilt.real.max(axis=1, keepdims=True)
-    with np.errstate(under="ignore"):
-        values = np.exp(tilt - shift) @ np.exp(np.multiply.outer(loss, second))
-    return np.asarray(np.log(values) + shift)
+        raise InversionError(SLOW)
+    tilt, shift = first[:, None] * loss, np.zeros((first.size, 1))
+    if np.abs(tilt.real).max() > 500:
+        shift = (tilt + log_masses).real.max(axis=1, keepdims=True)
+    with np.errstate(under="ignore", divide="ignore"):
+        masses = np.exp(log_masses)
+        near = not shift.any()
+        far = np.exp(tilt) * masses if near else np.exp(tilt + log_masses - shift)
+        values = far @ np.exp(np.multiply.outer(loss, second)) / masses.sum()
+        return np.asarray(np.log(values) + shift)
 
 
 def hockey_stick_inversion(
@@ -274,7 +283,7 @@ class _Line:
         while True:
             count = int(np.ceil(reach / self.step)) + 2
             if count > _MAX_NODES:
-                raise InversionError("the transform of the privacy loss decays too slowly")
+                raise InversionError(SLOW)
             columns = int(np.ceil(np.sqrt(count)))
             rows = self.center + 1j * self.step * columns * np.arange(-(-count // columns))
             grid = 1j * self.step * np.arange(columns)
