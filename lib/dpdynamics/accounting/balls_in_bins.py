@@ -51,7 +51,7 @@ _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, ove
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallsInBins(Run[float | Array]):
+class BallsInBins(Run[float | Array, float]):
     r"""Independent Gaussian noise on one epoch in which each record has a random batch; exact.
 
     Every record is assigned to a batch independently; also called random allocation. For an epoch

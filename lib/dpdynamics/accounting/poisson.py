@@ -31,7 +31,7 @@ _SLACK = 1e-7  # of the logarithms of a noise multiplier and of delta: their acc
 
 
 @dataclass(frozen=True, kw_only=True)
-class Poisson(Run[float | Array]):
+class Poisson(Run[float | Array, float]):
     r"""Independent noise on Poisson samples; exact.
 
     Parameters

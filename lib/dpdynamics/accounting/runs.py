@@ -36,9 +36,10 @@ class Bracket(NamedTuple):
 
 
 Reply = TypeVar("Reply", bound=float | Array | Bracket)
+Noise = TypeVar("Noise", bound=float | Bracket)
 
 
-class Run(ABC, Generic[Reply]):
+class Run(ABC, Generic[Reply, Noise]):
     """A run of noisy releases but for its noise.
 
     Each step adds Gaussian noise to the sum of the sampled records' vectors, whose norms are at
@@ -58,7 +59,7 @@ class Run(ABC, Generic[Reply]):
         `delta` lies in (0, 1). Raises as `delta` does.
         """
 
-    def noise_for(self, *, epsilon: float, delta: float) -> Reply:
+    def noise_for(self, *, epsilon: float, delta: float) -> Noise:
         """Calibrate the noise multiplier to a budget, which is never exceeded.
 
         The number, or the upper end of the bracket, is enough; less than the lower end is not.
@@ -83,7 +84,7 @@ class Run(ABC, Generic[Reply]):
         return 1.0
 
     @abstractmethod
-    def _noise_for(self, epsilon: float, delta: float) -> Reply:
+    def _noise_for(self, epsilon: float, delta: float) -> Noise:
         """Answer `noise_for`, by `least_noise`."""
 
 
@@ -125,7 +126,7 @@ def unseen(sampling_probability: float, steps: int, relation: str, epsilon: floa
     return max(0.0, -expm1(never + (epsilon if relation == "add" else 0.0)))
 
 
-class BoundedRun(Run[Bracket]):
+class BoundedRun(Run[Bracket, Bracket]):
     """A run whose epsilon is bounded on both sides; its other answers invert these bounds."""
 
     @abstractmethod

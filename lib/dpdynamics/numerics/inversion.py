@@ -33,7 +33,7 @@ Cumulants = Callable[[Complex, Complex, float], Complex]
 
 _AXIS = np.zeros(1, dtype=np.complex128)
 _MAX_NODES = 1 << 17
-_TINY = 28.0  # e^-28 = 7e-13
+_TINY = 28.0  # tails of e^-28 = 7e-13 are left out
 _UNDERFLOW = -700.0  # delta is at most M(c) exp(-c epsilon)
 _WORK = 3e8  # products in one evaluation of a transform
 SLOW = "the transform of the privacy loss decays too slowly"
@@ -139,7 +139,7 @@ def epsilon_inversion(cumulants: Cumulants, delta: float, *, rtol: float = 1e-8)
     )
 
 
-def hockey_stick_bent(
+def hockey_stick_talbot(
     cumulants: Callable[[Complex], Complex],
     epsilon: float,
     *,
@@ -254,6 +254,7 @@ def _refined(
 ) -> tuple[float, float]:
     """Refine the line and the quadrature of M together until two values agree."""
     previous, error = np.inf, np.inf
+    # An error e^-a becomes e^-1.25a: the first step tells whether the digits are there.
     for fineness in (1.0, 1.25, 1.6, 2.0, 3.0):
         line = _Line(cumulants, saddle, epsilon, fineness, tail)
         value = read(line)
@@ -279,7 +280,7 @@ class _Line:
         self.period = fineness * _period(cumulants, saddle, epsilon)
         self.step = 2 * pi / self.period
         self.rounding = 1e-15 * (1 + abs(saddle.log_mgf) + abs(self.center * epsilon))
-        reach = 8 * fineness * saddle.width
+        reach = 8 * fineness * saddle.width  # where a Gaussian has fallen by e^-32
         while True:
             count = int(np.ceil(reach / self.step)) + 2
             if count > _MAX_NODES:
@@ -297,7 +298,7 @@ class _Line:
             sizes = np.abs(self.weights)
             if sizes[-1 - len(sizes) // 8 :].max() * len(sizes) < tail * sizes.max():
                 return
-            reach *= 1.6
+            reach *= 1.6  # until the last eighth of the line is below the tail
 
     def log_delta(self, epsilon: float) -> tuple[float, float, float]:
         """Return ln delta, its derivative in epsilon, and the cancellation in the sum."""
@@ -326,7 +327,10 @@ class _Line:
 
 
 def _period(cumulants: Cumulants, saddle: Saddle, epsilon: float) -> float:
-    """Return the D at which the images of the profile are negligible or known."""
+    """Return the D at which the images of the profile are negligible or known.
+
+    Those of 1 fall as e^-cD: with -(height + 7)/c, to e^7 of delta, which leaves 13 digits.
+    """
     c, height = saddle.center, saddle.log_mgf - saddle.center * epsilon
     lower, upper = tilted_tails(cumulants, saddle)
     return max(epsilon - lower, upper - epsilon, -(height + 7) / c, 1 / saddle.width)
