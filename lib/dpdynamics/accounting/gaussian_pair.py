@@ -105,7 +105,8 @@ class SampledNormals(OnLine):
             near = np.abs(j[:-1]) <= _NEAR
             spread[near] = self._spreads(u[:-1][near], u[1:][near], j[:-1][near], mesh)
         law = interpolated(j, p, other, base=self.base, mesh=mesh, spread=spread)
-        law[1 - lowest] += 0.0 if self._whole else rest
+        if not self._whole:
+            law[1 - lowest] += rest  # of no loss
         return lowest - 1, law
 
     def _cells(self, u: Array, place: float) -> Array:

@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike
 from scipy.special import factorial, logsumexp, ndtri
 
 from ..arguments import Array, elementwise, one_of, orders_array, plain, positive, probability
-from ..numerics.inversion import SLOW, Complex, Cumulants, InversionError, log_mgf_of_losses
+from ..numerics.inversion import (
+    LARGE,
+    SLOW,
+    Complex,
+    Cumulants,
+    InversionError,
+    log_mgf_of_losses,
+)
 
 NOTHING = np.zeros(0)
 Seen = tuple[Array, Array]  # losses, and log densities or log masses under P
@@ -200,7 +207,7 @@ class OnLine(NoisySum):
             band = fineness * (_PRECISION / up + bend * up / 2) + 1.1 * height * slope
             count = int(np.ceil(piece * band / (2 * np.pi)))
             if kept.sum() * count > _LONGEST:
-                raise InversionError(SLOW)
+                raise InversionError(SLOW if height * slope > band / 2 else LARGE)
             nodes = t[:-1][kept][:, None] + piece / count * np.arange(count)
             loss, log_density = seen(nodes.ravel())
             losses.append(loss)

@@ -37,6 +37,7 @@ _TINY = 28.0  # tails of e^-28 = 7e-13 are left out
 _UNDERFLOW = -700.0  # delta is at most M(c) exp(-c epsilon)
 _WORK = 3e8  # products in one evaluation of a transform
 SLOW = "the transform of the privacy loss decays too slowly"
+LARGE = "the privacy loss is too large for its transform to be inverted"
 
 
 class InversionError(ArithmeticError):
@@ -63,7 +64,7 @@ class Saddle(NamedTuple):
         """How far up the line the integrand reaches when it is nearly Gaussian."""
         total = self.curvature + 1 / self.center / self.center + (1 + self.center) ** -2
         if not 0 < total < np.inf:
-            raise InversionError("the privacy loss is too large for its transform to be inverted")
+            raise InversionError(LARGE)
         return float(total**-0.5)
 
     @property
