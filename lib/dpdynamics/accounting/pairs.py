@@ -158,9 +158,10 @@ class OnLine(NoisySum):
             height = float(np.abs(first.imag).max() + np.abs(second.imag).max())
             tilts = np.array(list(set(first.real.tolist())))
             loss, log_mass = self._law(parts, tilts, height, fineness)
-            flat = steps * (log_mass[-1] - logsumexp(tilts[0] * loss + log_mass)) > np.log(_FLAT)
-            if loss[-1] == 0 and second.size > 1 and flat:
-                raise InversionError(SLOW)
+            if loss[-1] == 0 and second.size > 1:  # an atom at no loss
+                atom = log_mass[-1] - logsumexp(tilts[0] * loss + log_mass)
+                if steps * atom > np.log(_FLAT):
+                    raise InversionError(SLOW)
             return steps * log_mgf_of_losses(loss, log_mass, first, second)
 
         return log_mgf
