@@ -1,6 +1,7 @@
 """Correlated noise: against enumeration, quadrature, sampling, and the exact case without it."""
 
 from itertools import pairwise, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from dpdynamics.accounting import (
 )
 from dpdynamics.accounting.correlated_sampling import correlated_loss, sampled_delta
 from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_noise_multiplier
-from dpdynamics.accounting.shift_mixtures import ShiftMixture
+from dpdynamics.accounting.gaussian_mixtures import GaussianMixturePair
 
 RUN = {"noise_multiplier": 13.0, "correlation": 0.9, "sampling_probability": 0.1, "steps": 400}
 BUDGET = {
@@ -173,7 +174,7 @@ def test_vector_mixtures_are_below_scalar_ones_of_the_same_norms(relation):
         first, second = (p, q) if relation == "remove" else (q, p)
         for epsilon in (0.0, 0.5, 1.5):
             value = cell * np.maximum(first - np.exp(epsilon) * second, 0).sum()
-            low, high = ShiftMixture(norms, weights).delta(epsilon, relation)
+            low, high = GaussianMixturePair(norms, weights).delta(epsilon, relation)
             assert low <= high <= low + 1e-11
             if trial:
                 assert value <= high + 1e-6
@@ -195,7 +196,7 @@ CASES = [
 @pytest.mark.parametrize("relation", ["remove", "add"])
 @pytest.mark.parametrize(("r", "steps", "kappa", "epsilon"), CASES)
 def test_composition_is_just_above_the_exact_one(r, steps, kappa, epsilon, relation):
-    pair = ShiftMixture(np.array([0.0, 1 / kappa]), np.array([1 - r, r]))
+    pair = GaussianMixturePair(np.array([0.0, 1 / kappa]), np.array([1 - r, r]))
     value = pair.composed_delta(steps, epsilon, relation)
     exact = Poisson(sampling_probability=r, steps=steps, relation=relation).delta(
         noise_multiplier=kappa, epsilon=epsilon
@@ -219,7 +220,7 @@ def test_independent_noise_is_in_the_bracket(r, steps, kappa, epsilon, relation)
 
 
 @pytest.mark.parametrize("relation", ["remove", "add"])
-@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9, (1.0, 1.3), ((0.8, 0.0), (0.4, 1.1))])
 @pytest.mark.parametrize("r", [0.1, 0.6])
 def test_two_steps_by_quadrature(relation, correlation, r):
     kappa, axis = 1.3, np.linspace(-14, 18, 1601)
@@ -361,6 +362,58 @@ def test_transfer_holds_for_any_accountant():
             noise_multiplier=1.3, epsilon=2.0
         )
         assert ask(CorrelatedPoisson, "delta", **run, epsilon=2.0).upper <= 1.003 * bound
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        square_root_strategy(steps=30),
+        square_root_strategy(steps=30, bands=4),
+        tree_strategy(steps=30),
+        0.9 ** np.arange(30),
+    ],
+    ids=["square root", "banded", "tree", "as a number"],
+)
+@pytest.mark.parametrize("relation", ["remove", "add"])
+def test_any_strategy_between_its_parts(strategy, relation):
+    """Above the sum of the releases, below independent noise; exact where all take part."""
+    noise = 1.3 * strategy_norm(correlation=strategy, steps=30)
+    run = {"correlation": strategy, "steps": 30, "noise_multiplier": noise, "epsilon": 0.8}
+    bracket = ask(CorrelatedPoisson, "delta", **run, sampling_probability=0.2, relation=relation)
+    above = Poisson(sampling_probability=0.2, steps=30, relation=relation).delta(
+        noise_multiplier=1.3, epsilon=0.8
+    )
+    assert 0 < bracket.lower < bracket.upper <= 1.003 * above
+    rng = np.random.default_rng(2)  # of the sum of the releases, under the mixture
+    taken = rng.binomial(30, 0.2, 400_000)
+    std = cumulative_noise_std(noise_multiplier=noise, correlation=strategy, steps=30)
+    count = np.arange(31)
+    chances = np.array([comb(30, k) * 0.2**k * 0.8 ** (30 - k) for k in count])
+    x = rng.standard_normal(taken.size) * std + (taken if relation == "remove" else 0)
+    ratio = np.exp(np.multiply.outer(x, count) / std**2 - count**2 / (2 * std**2)) @ chances
+    loss = np.log(ratio) if relation == "remove" else -np.log(ratio)
+    gains = np.maximum(-np.expm1(0.8 - loss), 0)
+    assert bracket.lower > gains.mean() - 5 * gains.std() / np.sqrt(taken.size)
+    full = ask(CorrelatedPoisson, "delta", **run, sampling_probability=1.0, relation=relation)
+    exact = gaussian_delta(
+        mu=worst_sensitivity(correlation=strategy, steps=30) / noise, epsilon=0.8
+    )
+    assert full.lower == pytest.approx(exact, rel=1e-8) == full.upper
+
+
+def test_coefficients_of_a_number_are_that_number():
+    run = RUN | {"steps": 9, "epsilon": 2.0}
+    number, coefficients = (
+        ask(CorrelatedPoisson, "delta", **(run | {"correlation": strategy, "blocks": (1, 9)}))
+        for strategy in (0.9, 0.9 ** np.arange(9))
+    )
+    np.testing.assert_allclose(number, coefficients, rtol=1e-9)
+    with pytest.raises(ValueError, match="nonnegative inner products"):
+        CorrelatedPoisson(correlation=[1.0, -0.5], sampling_probability=0.1, steps=5)
+    with pytest.raises(ValueError, match="correlation"):
+        CorrelatedPoisson(correlation=[1.0, 0.5], sampling_probability=0.1, steps=5).block_pair(
+            block=2
+        )
 
 
 # --- calibration ------------------------------------------------------------------------------
@@ -623,13 +676,13 @@ def test_other_errors():
 
 @pytest.mark.parametrize("epsilon", [709.0, 710.0, 1500.0, 1e4])
 def test_profile_beyond_the_largest_exponential(epsilon):
-    near, far = (ShiftMixture(np.array([0.0, m]), np.array([0.9, 0.1])) for m in (1.0, 1e4))
+    near, far = (GaussianMixturePair(np.array([0.0, m]), np.array([0.9, 0.1])) for m in (1.0, 1e4))
     assert near.delta(epsilon, "remove") == (0.0, 0.0)
     assert near.delta(epsilon, "add") == far.delta(epsilon, "add") == (0.0, 0.0)
     low, high = far.delta(epsilon, "remove")  # the mass of the infinite losses
     assert low <= 0.1 <= high
     assert high - low < 1e-11
-    edge = ShiftMixture(np.array([0.0, 50.0]), np.array([0.8, 0.2]))
+    edge = GaussianMixturePair(np.array([0.0, 50.0]), np.array([0.8, 0.2]))
     loss = norm.logsf(x := edge_of(edge, epsilon))
     expected = 0.2 * norm.sf(x - 50) + 0.8 * norm.sf(x) - np.exp(epsilon + loss)
     assert edge.delta(epsilon, "remove") == pytest.approx((expected, expected), rel=1e-9, abs=1e-99)

@@ -8,8 +8,8 @@ from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from dpdynamics.numerics.inversion import (
     InversionError,
     epsilon_inversion,
-    hockey_stick_bent,
     hockey_stick_inversion,
+    hockey_stick_talbot,
     saddle_at_delta,
     saddle_at_epsilon,
 )
@@ -53,7 +53,7 @@ def test_gaussian_loss(mu, place):
     exact = float(_exact(mu, epsilon))
     for result in (
         hockey_stick_inversion(_gaussian(mu), epsilon),
-        hockey_stick_bent(lambda z: _gaussian(mu)(z, 0.0), epsilon),
+        hockey_stick_talbot(lambda z: _gaussian(mu)(z, 0.0), epsilon),
     ):
         assert result.value == pytest.approx(exact, rel=1e-9)
         assert abs(result.value - exact) <= 10 * result.error + 1e-12 * exact

@@ -4,11 +4,10 @@ Where the peers lose digits, ours is compared with a 700-digit evaluation and th
 the one that is off.
 """
 
-import dp_accounting
 import mpmath
 import numpy as np
 import pytest
-from dp_accounting import gaussian_mechanism, rdp
+from dp_accounting import gaussian_mechanism
 from dp_accounting.pld import privacy_loss_distribution
 from dp_accounting.rdp import rdp_privacy_accountant
 
@@ -16,8 +15,6 @@ from dpdynamics.accounting import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_noise_multiplier,
-    profile_to_rdp,
-    pure_to_rdp,
     rdp_to_delta,
     rdp_to_epsilon,
 )
@@ -78,35 +75,3 @@ def test_conversion_of_a_renyi_curve(sigma, delta):
         theirs, _ = rdp_privacy_accountant.compute_delta(orders, curve, epsilon)
         ours = rdp_to_delta(orders=orders, rdp=curve, epsilon=epsilon)
         assert min(ours, np.sqrt(-np.expm1(-curve[0]))) == pytest.approx(theirs, rel=1e-12)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-def test_randomised_response(epsilon):
-    bit = dp_accounting.RandomizedResponseDpEvent(2 / (1 + np.exp(epsilon)), 2)
-    replace = dp_accounting.NeighboringRelation.REPLACE_ONE
-    accountant = rdp.RdpAccountant([1.5, 2.0, 8.0, 64.0], replace)
-    accountant.compose(bit)
-    ours = pure_to_rdp(epsilon=epsilon, orders=np.array([1.5, 2.0, 8.0, 64.0]))
-    assert ours == pytest.approx(accountant._rdp, rel=1e-10)
-
-
-def test_poisson_sampling_from_its_profile():
-    """At whole orders both are exact; at fractional ones theirs is an upper bound."""
-    q, sigma = 0.01, 2.5
-
-    def sampled(e):
-        return q * gaussian_delta(mu=1 / sigma, epsilon=np.log1p(np.expm1(np.minimum(e, 700)) / q))
-
-    def reverse(e):
-        rest = np.maximum(1 - np.exp(np.minimum(e, 1.0)) * (1 - q), 0)
-        shift = np.log(q / np.where(rest > 0, rest, 1))
-        return rest * gaussian_delta(mu=1 / sigma, epsilon=e + shift)
-
-    orders = np.array([2.0, 5.0, 10.0, 1.5, 2.5])
-    accountant = rdp.RdpAccountant(orders)
-    event = dp_accounting.GaussianDpEvent(sigma)
-    accountant.compose(dp_accounting.PoissonSampledDpEvent(q, event))
-    ours = profile_to_rdp(sampled, reverse=reverse, orders=orders)
-    assert ours[:3] == pytest.approx(accountant._rdp[:3], rel=1e-9)
-    assert np.all(accountant._rdp[3:] > ours[3:] * (1 + 1e-5))
-    assert np.all(accountant._rdp[3:] < ours[3:] * 1.05)

@@ -65,8 +65,6 @@ CALLS: dict[str, Call] = {
     "one_pass_zcdp_by_record": of(**PASS),
     "optimal_noise_schedule": of(step_sizes=np.array([0.5, 0.4, 0.3]), rho=0.5),
     "participation_sensitivity": of(correlation=0.5, pattern=np.array([1.0, 0.0, 1.0])),
-    "profile_to_rdp": lambda: {"profile": _gaussian_profile, "orders": ORDERS, "rtol": 1e-6},
-    "pure_to_rdp": of(epsilon=1.0, orders=ORDERS),
     "rdp_to_delta": of(orders=ORDERS, rdp=RDP, epsilon=1.0, conversion="tight"),
     "rdp_to_epsilon": of(orders=ORDERS, rdp=RDP, delta=1e-5, conversion="tight"),
     "renyi_divergence_gaussian": of(**GAUSSIANS, order=2.0),
@@ -103,9 +101,3 @@ for _name, _run in RUNS.items():
         CALLS[f"{_name}.pairs"] = of(**_run, noise_multiplier=1.5)
     if _name in ("FixedSize", "Poisson"):
         CALLS[f"{_name}.rdp"] = of(**_run, noise_multiplier=1.5, orders=ORDERS)
-
-
-def _gaussian_profile(epsilon: Any) -> Any:
-    from dpdynamics.accounting import gaussian_delta
-
-    return gaussian_delta(mu=1.0, epsilon=epsilon)

@@ -17,8 +17,6 @@ from .audit import audit_epsilon, audit_mu
 from .balls_in_bins import BallsInBins
 from .conversions import (
     epsilon_to_zcdp,
-    profile_to_rdp,
-    pure_to_rdp,
     rdp_to_delta,
     rdp_to_epsilon,
     zcdp_to_delta,
@@ -85,8 +83,6 @@ __all__ = [
     "one_pass_zcdp_by_record",
     "optimal_noise_schedule",
     "participation_sensitivity",
-    "profile_to_rdp",
-    "pure_to_rdp",
     "rdp_to_delta",
     "rdp_to_epsilon",
     "renyi_divergence_gaussian",

@@ -25,7 +25,7 @@ that level and the single term by quadrature.
 """
 
 from dataclasses import dataclass, field
-from math import exp, log
+from math import log
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -36,17 +36,14 @@ from scipy.special import ndtr
 from ..arguments import (
     Array,
     elementwise,
-    fraction,
     fraction_array,
-    nonnegative,
     nonnegative_array,
     one_of,
     positive,
     whole,
 )
-from ..numerics.roots import certified_root
 from .gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
-from .runs import Run
+from .runs import Run, least_epsilon, least_noise
 
 _SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}
 _NODES, _WEIGHTS = leggauss(20)
@@ -54,7 +51,7 @@ _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, ove
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallsInBins(Run[float | Array]):
+class BallsInBins(Run[float | Array, float]):
     r"""Independent Gaussian noise on one epoch in which each record has a random batch; exact.
 
     Every record is assigned to a batch independently; also called random allocation. For an epoch
@@ -110,26 +107,16 @@ class BallsInBins(Run[float | Array]):
         if self.batches == 1:
             return gaussian_epsilon(mu=1 / sigma, delta=deltas)
 
-        def solve(target: float) -> float:
-            def excess(epsilon: float) -> float:
-                return self._excess(sigma, max(epsilon, 0.0), target)
+        return elementwise(
+            lambda target: least_epsilon(lambda e: self._excess(sigma, max(e, 0.0), target)), deltas
+        )
 
-            if excess(0.0) <= 0:
-                return 0.0
-            return max(certified_root(excess, 0.0, side=1, tolerance=1e-7, reach=1e6), 0.0)
-
-        return elementwise(solve, deltas)
-
-    def noise_for(self, *, epsilon: float, delta: float) -> float:
-        epsilon, delta = nonnegative("epsilon", epsilon), float(_resolved(fraction("delta", delta)))
+    def _noise_for(self, epsilon: float, delta: float) -> float:
+        _resolved(delta)
         full = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
         if self.batches == 1:
             return full * (1 + 1e-12)
-
-        def excess(log_noise: float) -> float:
-            return self._excess(exp(log_noise), epsilon, delta)
-
-        return exp(certified_root(excess, log(full), side=1, tolerance=1e-7))
+        return least_noise(lambda noise: self._excess(noise, epsilon, delta), full)
 
     def _larger(self, sigma: float, epsilon: float) -> float:
         return max(

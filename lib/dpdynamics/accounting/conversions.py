@@ -1,8 +1,8 @@
 r"""Conversions between notions of privacy, and what each of them loses.
 
-The profile of a pair and its Renyi divergences of all orders determine each other. One number, like
-a single (epsilon, delta), rho of zero-concentrated privacy or one order, is less, and going through
-it loses.
+The profile of a pair and its Renyi divergences of all orders determine each other (the chapter on
+conversions shows it). One number, like a single (epsilon, delta), rho of zero-concentrated privacy
+or one order, is less, and going through it loses.
 
 There is no way from one (epsilon, delta) with delta > 0 to Renyi or concentrated privacy: publish
 the record with probability delta, and nothing otherwise. This is (0, delta)-private, and P has an
@@ -11,12 +11,8 @@ atom that Q lacks, so that every divergence of order above 1 is infinite.
 All bounds hold for the neighbouring relation under which the input was computed.
 """
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.polynomial import Legendre
 from numpy.typing import ArrayLike
-from scipy.special import expit, logsumexp
 
 from ..arguments import (
     Array,
@@ -26,16 +22,11 @@ from ..arguments import (
     one_of,
     orders_array,
     plain,
-    positive,
     together,
 )
 from ..numerics.roots import monotone_root
 
 CONVERSIONS = ("tight", "mironov")
-# Lobatto's rule on [0, 1]. It sees the ends of a panel, so that no kink hides there.
-_BASIS = Legendre.basis(10)
-_NODES = (1 + np.concatenate([[-1], _BASIS.deriv().roots().real, [1]])) / 2
-_WEIGHTS = 1 / (110 * _BASIS(2 * _NODES - 1) ** 2)
 
 
 def rdp_to_epsilon(
@@ -225,108 +216,6 @@ def epsilon_to_zcdp(
     return plain(values)
 
 
-def pure_to_rdp(*, epsilon: ArrayLike, orders: ArrayLike) -> float | Array:
-    r"""Compute the largest Renyi divergence that (epsilon, 0)-privacy allows.
-
-    It is :math:`\frac1{a-1}\ln\frac{\cosh((a-\frac12)\varepsilon)}{\cosh(\varepsilon/2)}`, that
-    of randomised response, from which every (epsilon, 0)-private pair is obtained by processing.
-    Nothing is lost as long as all orders are kept; it tends to epsilon as the order grows.
-
-    Parameters
-    ----------
-    epsilon : number or array
-        In [0, inf).
-    orders : number or array
-        a, in (1, inf); broadcast against `epsilon`.
-
-    Returns
-    -------
-    float or array
-        In [0, epsilon].
-
-    References
-    ----------
-    Kairouz, Oh and Viswanath (2015) for the processing; Mironov (2017), Section VI.
-
-    Examples
-    --------
-    >>> round(pure_to_rdp(epsilon=1.0, orders=2.0), 6)
-    0.735326
-    """
-    e, a = together(epsilon=nonnegative_array("epsilon", epsilon), orders=_orders(orders))
-    small = a * e < 1
-    x = np.where(small, e, 0.0)
-    near = np.log1p(2 * np.sinh(a * x / 2) * np.sinh((a - 1) * x / 2) / np.cosh(x / 2))
-    far = e + np.log1p(expit(-e) * np.expm1(-2 * (a - 1) * e)) / (a - 1)
-    values = np.where(small, near / (a - 1), far)
-    return plain(values)
-
-
-def profile_to_rdp(
-    profile: Callable[[Array], ArrayLike],
-    *,
-    orders: ArrayLike,
-    reverse: Callable[[Array], ArrayLike] | None = None,
-    rtol: float = 1e-9,
-) -> float | Array:
-    r"""Compute the Renyi divergences of a pair from its privacy profile.
-
-    .. math::
-
-       e^{(a-1)D_a(P\|Q)} = 1 + a(a-1)\int_0^\infty\bigl[e^{(a-1)\varepsilon}\,
-          \delta_{P|Q}(\varepsilon) + e^{-a\varepsilon}\,\delta_{Q|P}(\varepsilon)\bigr]
-          d\varepsilon
-
-    An identity: nothing is lost, and an upper bound of the profile gives an upper bound.
-
-    Parameters
-    ----------
-    profile : callable
-        Maps an array of epsilon to :math:`\delta_{P|Q}` of the same shape, in [0, 1] and
-        decreasing, from epsilon = 1e-24 to 1e6, where ``np.exp(epsilon)`` overflows.
-    orders : number or array
-        a, in (1, inf).
-    reverse : callable, optional
-        :math:`\delta_{Q|P}`; the same as `profile` when left out, as for the Gaussian mechanism.
-    rtol : float
-        Relative tolerance of the integral; not below the accuracy of the profile.
-
-    Returns
-    -------
-    float or array of the shape of `orders`
-        In [0, inf]; inf when the integrand still grows at epsilon = 1e6.
-
-    Raises
-    ------
-    ValueError
-        If an order or a value of a profile is out of range.
-    ArithmeticError
-        If a profile underflows before the integrand has decayed (take smaller orders), or the
-        quadrature does not reach `rtol`.
-
-    References
-    ----------
-    Second derivative of :math:`t^a` integrated against the hockey sticks; Sason and Verdu (2016).
-
-    Examples
-    --------
-    >>> from dpdynamics.accounting import gaussian_delta
-    >>> round(profile_to_rdp(lambda e: gaussian_delta(mu=0.5, epsilon=e), orders=3.0), 9)
-    0.375
-    """
-    a, rtol = _orders(orders), positive("rtol", rtol)
-    if np.any(a > 1e9):
-        raise ValueError(f"orders must be at most 1e9, got {a.max():g}")
-    backward = profile if reverse is None else reverse
-    values = np.empty(a.shape)
-    for index, order in np.ndenumerate(a):
-        up = _log_laplace("profile", profile, order - 1, rtol)
-        down = _log_laplace("reverse", backward, -order, rtol)
-        log_integral = np.logaddexp(up, down) + np.log(order) + np.log(order - 1)
-        values[index] = np.logaddexp(0.0, log_integral) / (order - 1)
-    return plain(values)
-
-
 def _orders(orders: ArrayLike) -> Array:
     a = orders_array("orders", orders)
     if a.size == 0:
@@ -372,53 +261,3 @@ def _budget_rho(log_s: Array, goal: Array) -> Array:
 
 def _budget_excess(log_s: Array, goal: Array, epsilon: Array) -> Array:
     return _zcdp_epsilon(log_s, _budget_rho(log_s, goal)) - epsilon
-
-
-def _log_laplace(
-    name: str, profile: Callable[[Array], ArrayLike], rate: float, rtol: float
-) -> float:
-    """Logarithm of the integral of e^(rate epsilon) delta(epsilon) over epsilon > 0."""
-
-    def log_delta(x: Array) -> Array:  # x = log epsilon
-        delta = np.asarray(profile(np.exp(x)), dtype=np.float64)
-        if delta.shape != x.shape or not np.all((delta >= 0) & (delta <= 1)):
-            raise ValueError(f"{name} must return values in [0, 1], one for each epsilon")
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(delta))
-
-    x = np.linspace(np.log(1e-24), np.log(1e6), 6801)
-    deltas, growth = log_delta(x), x + rate * np.exp(x)
-    if np.all(np.isneginf(deltas)):
-        return -np.inf
-    peak, last = np.argmax(growth + deltas), np.flatnonzero(np.isfinite(deltas))[-1]
-    top = growth[peak] + deltas[peak]
-    if growth[last] + deltas[last] > top - 36:
-        if last == x.size - 1:
-            return np.inf
-        if deltas[last] < np.log(1e-290):
-            raise ArithmeticError(f"{name} underflows before the integrand of the order decays")
-    # The profile decreases: this bounds the integrand from one point to the next.
-    bound = deltas[:-1] + np.maximum(growth[:-1], growth[1:]) + np.diff(x)
-    first, end = np.flatnonzero(bound > top - 46)[[0, -1]] + [0, 1]
-    edges = x[np.unique(np.append(np.arange(first, end, 50), [peak, end]))]
-
-    def panels(low: Array, high: Array) -> Array:
-        at = low[:, None] + (high - low)[:, None] * _NODES
-        log_values = at + rate * np.exp(at) + log_delta(at)
-        return np.asarray(logsumexp(log_values, axis=1, b=_WEIGHTS)) + np.log(high - low)
-
-    low, high, accepted = edges[:-1], edges[1:], np.empty(0)
-    whole = panels(low, high)
-    for _ in range(100):
-        middle = (low + high) / 2
-        halves = panels(low, middle), panels(middle, high)
-        both = np.logaddexp(*halves)
-        total = logsumexp(np.append(accepted, both))
-        with np.errstate(over="ignore"):
-            rough = np.abs(np.exp(whole - total) - np.exp(both - total)) > rtol / 1000
-        accepted = np.append(accepted, both[~rough])
-        if not np.any(rough):
-            return float(total)
-        low, high = np.append(low[rough], middle[rough]), np.append(middle[rough], high[rough])
-        whole = np.append(halves[0][rough], halves[1][rough])
-    raise ArithmeticError(f"the quadrature over {name} did not reach rtol; relax it")

@@ -10,7 +10,7 @@ independent blocks of b steps with the noise covariance :math:`\kappa^2M_b`,
 .. math:: M_b = (1-\lambda)^2I + \lambda\,(\text{Laplacian of the path of } b \text{ steps}),
 
 and a block is dominated by :math:`\sum_ys(y)\,N(\rho(y),\kappa^2)` against :math:`N(0,\kappa^2)`,
-:math:`\rho(y)^2=y^TM_b^{-1}y`, of `shift_mixtures`. For b = 1, :math:`1/\|C\|_2` may replace
+:math:`\rho(y)^2=y^TM_b^{-1}y`, of `gaussian_mixtures`. For b = 1, :math:`1/\|C\|_2` may replace
 :math:`1-\lambda`, and one block that holds all steps may be that of C itself. Each b bounds; the
 least is taken. For "add" there is a bound in closed form too,
 :math:`\delta_{\mathrm{Gauss}}(\varepsilon-c;\mu)` with :math:`\mu=r\|C\mathbf1\|_2/\kappa` and
@@ -26,12 +26,11 @@ For batches of fixed size no such amplification is true (claim wang2026.thmF.8 o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import ceil, exp, expm1, log, log1p, pi
+from math import ceil, log, pi, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.fft import dct
-from scipy.signal import lfilter
 from scipy.stats import binom
 
 from ..arguments import (
@@ -46,16 +45,18 @@ from ..arguments import (
     whole,
     within,
 )
-from ..numerics.roots import certified_root
 from .correlated_matrices import (
     checked_correlation,
     cumulative_noise_std,
+    encode,
+    hashable_strategy,
     participation_sensitivity,
+    strategy_matrix,
     strategy_norm,
 )
 from .gaussian import gaussian_delta, gaussian_noise_multiplier
-from .runs import Bracket, Run
-from .shift_mixtures import ShiftMixture
+from .gaussian_mixtures import GaussianMixturePair
+from .runs import Bracket, Run, least_epsilon, least_noise, unseen
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)
 _LONGEST = 12
@@ -65,16 +66,18 @@ _LARGEST = 1e5  # epsilon, beyond which losses overflow the grid that they are c
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrelatedPoisson(Run[Bracket]):
+class CorrelatedPoisson(Run[Bracket, Bracket]):
     r"""Correlated noise on Poisson samples: certified intervals.
 
-    The noise of step t is :math:`\kappa(Z_t-\lambda Z_{t-1})`, and `noise_multiplier` is
-    :math:`\kappa` over the clip norm. Releases may be adaptive.
+    The noise is :math:`\kappa C^{-1}Z`, for a number :math:`\kappa(Z_t-\lambda Z_{t-1})` in step
+    t, and `noise_multiplier` is :math:`\kappa` over the clip norm. Releases may be adaptive.
 
     Parameters
     ----------
-    correlation : float
-        :math:`\lambda\in[0,1)`; at 0 `Poisson` is exact.
+    correlation : float, (k,) or (steps, steps) array
+        A number :math:`\lambda\in[0,1)`, at 0 `Poisson` is exact; or another strategy of
+        `correlated_matrices`, whose columns have no negative inner products: coefficients, such as
+        `square_root_strategy` with or without bands, or a matrix, such as `tree_strategy`.
     sampling_probability : float
         r in [1e-10, 1]; at 1 both bounds are the exact value.
     steps : int
@@ -84,10 +87,15 @@ class CorrelatedPoisson(Run[Bracket]):
         other way round, "zero_out" is the larger of the two. Another number of records is not
         covered.
     blocks : sequence of int
-        The block lengths to try, from 1 to 12.
+        The block lengths to try, from 1 to 12, for a number.
 
     Notes
     -----
+    For other strategies than a number the upper bound is that of independent noise of multiplier
+    :math:`\kappa/\|C\|_2`, and of the whole run up to 12 steps: a proof for every strategy, and
+    wide. Without sampling, for records that come back after b steps at the earliest, banded, square
+    root and tree strategies are accounted for exactly by `worst_sensitivity` and `gaussian_delta`.
+
     `epsilon` is of size at most 1e5. The upper bound of `delta` is rounded outward; it loses about
     1e-3 of delta to its mesh and is not below 1e-18.
 
@@ -104,7 +112,7 @@ class CorrelatedPoisson(Run[Bracket]):
     [12.62, 13.38]
     """
 
-    correlation: float
+    correlation: ArrayLike
     sampling_probability: float
     steps: int
     relation: str = "zero_out"
@@ -123,7 +131,10 @@ class CorrelatedPoisson(Run[Bracket]):
         if finite_array("blocks", self.blocks, ndim=1).size == 0:
             raise ValueError("blocks must not be empty")
         lengths = {min(_checked_block(b, "blocks"), steps) for b in self.blocks}
-        object.__setattr__(self, "correlation", checked_correlation(self.correlation))
+        strategy, known = hashable_strategy(self.correlation, steps)
+        if not known:
+            lengths = {1, steps if steps <= _LONGEST else 1}
+        object.__setattr__(self, "correlation", strategy)
         object.__setattr__(self, "sampling_probability", r)
         object.__setattr__(self, "steps", steps)
         object.__setattr__(self, "blocks", (steps,) if r == 1 else tuple(sorted(lengths)))
@@ -141,13 +152,13 @@ class CorrelatedPoisson(Run[Bracket]):
         deltas = fraction_array("delta", delta)
 
         def solve(bound: Callable[[float], float], target: float, start: float, side: int) -> float:
-            def excess(e: float) -> float:
-                return _excess(bound(e), target)
-
-            if bound(0.0) <= target:
-                return 0.0
-            root = certified_root(excess, start, side=side, tolerance=1e-6, reach=_LARGEST)
-            return max(root, 0.0)
+            return least_epsilon(
+                lambda e: _excess(bound(e), target),
+                start,
+                side=side,
+                tolerance=1e-6,
+                reach=_LARGEST,
+            )
 
         def lower(target: float) -> float:
             return solve(lambda e: self._lower(kappa, e), target, 1.0, -1)
@@ -161,27 +172,27 @@ class CorrelatedPoisson(Run[Bracket]):
 
         return Bracket(elementwise(lower, deltas), elementwise(upper, deltas))
 
-    def noise_for(self, *, epsilon: float, delta: float) -> Bracket:
-        eps, target = _budget(epsilon, delta)
-        noiseless = self._noiseless(eps)
-        if target >= noiseless:
-            raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
+    def _noise_for(self, epsilon: float, delta: float) -> Bracket:
+        within("epsilon", epsilon, 0, _LARGEST)
 
         def solve(bound: Callable[[float], float], start: float, side: int) -> float:
-            def excess(log_noise: float) -> float:
-                return _excess(bound(exp(log_noise)), target)
+            return least_noise(
+                lambda kappa: _excess(bound(kappa), delta),
+                start,
+                side=side,
+                tolerance=1e-5,
+                reach=200.0,
+            )
 
-            return exp(certified_root(excess, log(start), side=side, tolerance=1e-5, reach=200.0))
-
-        lower = solve(lambda kappa: self._lower(kappa, eps), self._norm, -1)
+        lower = solve(lambda kappa: self._lower(kappa, epsilon), self._norm, -1)
         upper = _refined(
-            lambda b, start: solve(lambda kappa: self._upper(kappa, eps, (b,)), start, 1),
-            lambda kappa: self._best(kappa, eps),
+            lambda b, start: solve(lambda kappa: self._upper(kappa, epsilon, (b,)), start, 1),
+            lambda kappa: self._best(kappa, epsilon),
             lower,
         )
         return Bracket(lower, upper)
 
-    def block_pair(self, *, block: int) -> ShiftMixture:
+    def block_pair(self, *, block: int) -> GaussianMixturePair:
         r"""Return the pair that dominates so many steps in a row (see the head of this file).
 
         The record makes :math:`\sum_iw_iN(m_i,\kappa^2)` of :math:`N(0,\kappa^2)`, with `weights`
@@ -194,7 +205,8 @@ class CorrelatedPoisson(Run[Bracket]):
         >>> run.block_pair(block=2).means.round(4)
         array([0.    , 1.5492, 2.8284])
         """
-        return _block_pair(self.correlation, self.sampling_probability, _checked_block(block))
+        lam = checked_correlation(self.correlation)
+        return _block_pair(lam, self.sampling_probability, _checked_block(block))
 
     @cached_property
     def _norm(self) -> float:
@@ -205,11 +217,7 @@ class CorrelatedPoisson(Run[Bracket]):
         return ("remove", "add") if self.relation == "zero_out" else (self.relation,)
 
     def _noiseless(self, epsilon: float) -> float:
-        """Return the delta that is met without noise."""
-        if self.sampling_probability == 1:
-            return 1.0
-        never = self.steps * log1p(-self.sampling_probability)
-        return max(0.0, -expm1(never + (epsilon if self.relation == "add" else 0.0)))
+        return unseen(self.sampling_probability, self.steps, self.relation, epsilon)
 
     def _upper(self, kappa: float, epsilon: float, blocks: Sequence[int]) -> float:
         """Bound delta from above by the best of the blocks."""
@@ -238,26 +246,37 @@ class CorrelatedPoisson(Run[Bracket]):
 
     def _jensen(self, kappa: float, epsilon: float) -> float:
         """Bound the profile of "add" by Jensen's inequality for the mean over participations."""
-        r, ages = self.sampling_probability, np.arange(self.steps)
-        frobenius = float((self.steps - ages) @ self.correlation ** (2.0 * ages))
-        ones = np.ones(self.steps)
-        mean = r * participation_sensitivity(correlation=self.correlation, pattern=ones)
-        offset = r * (1 - r) * frobenius / (2 * kappa**2)
+        r = self.sampling_probability
+        mean = r * float(np.linalg.norm(self._encoded))
+        offset = r * (1 - r) * self._frobenius / (2 * kappa**2)
         value = gaussian_delta(mu=mean / kappa, epsilon=epsilon - offset)
         return float(value) * (1 + 1e-9)
 
     def _composed(self, block: int, kappa: float, epsilon: float, relation: str) -> float:
-        pair = _dominating(self.correlation, self.sampling_probability, self.steps, block)
+        pair = _dominating(self, block)
         return pair.scaled(kappa).composed_delta(ceil(self.steps / block), epsilon, relation)
 
     @cached_property
-    def _linear(self) -> list[ShiftMixture]:
+    def _encoded(self) -> Array:
+        r""":math:`C\mathbf1`."""
+        return encode(self.correlation, np.ones(self.steps))
+
+    @cached_property
+    def _frobenius(self) -> float:
+        if np.ndim(self.correlation):
+            return float(
+                np.sum(strategy_matrix(correlation=self.correlation, steps=self.steps) ** 2)
+            )
+        ages = np.arange(self.steps)
+        return float((self.steps - ages) @ np.asarray(self.correlation) ** (2.0 * ages))
+
+    @cached_property
+    def _linear(self) -> list[GaussianMixturePair]:
         """The pairs of the sum of the releases and of the direction C1, at noise multiplier 1."""
         r, lam, count = self.sampling_probability, self.correlation, self.steps
         std = cumulative_noise_std(noise_multiplier=1.0, correlation=lam, steps=count)
-        encoded = lfilter([1.0], [1.0, -lam], np.ones(count))
-        matched = lfilter([1.0], [1.0, -lam], encoded[::-1])[::-1] / np.linalg.norm(encoded)
-        return [binomial_pair(r, count).scaled(std), _weighted_sum(matched, r)]
+        matched = encode(lam, self._encoded, transposed=True) / np.linalg.norm(self._encoded)
+        return [binomial_pair(r, count).scaled(std), _weighted_sum(np.maximum(matched, 0.0), r)]
 
 
 def cumulative_noise_lower_bound(
@@ -294,7 +313,7 @@ def cumulative_noise_lower_bound(
     >>> round(cumulative_noise_lower_bound(**budget), 2)
     150.84
     """
-    eps, target = _budget(epsilon, delta)
+    eps, target = within("epsilon", epsilon, 0, _LARGEST), fraction("delta", delta)
     run = CorrelatedPoisson(
         correlation=0.0, sampling_probability=sampling_probability, steps=steps, relation=relation
     )
@@ -305,27 +324,27 @@ def cumulative_noise_lower_bound(
         return run.steps * exact * (1 - 1e-12)
     count = binomial_pair(run.sampling_probability, run.steps)
 
-    def excess(log_std: float) -> float:
-        pair = count.scaled(exp(log_std))
+    def excess(std: float) -> float:
+        pair = count.scaled(std)
         return _excess(max(pair.delta(eps, name)[0] for name in run._relations), target)
 
-    return exp(certified_root(excess, log(run.steps) / 2, side=-1, tolerance=1e-9))
+    return least_noise(excess, sqrt(run.steps), side=-1, tolerance=1e-9)
 
 
 @lru_cache(maxsize=64)
-def _dominating(lam: float, r: float, steps: int, block: int) -> ShiftMixture:
+def _dominating(run: CorrelatedPoisson, block: int) -> GaussianMixturePair:
     """Return the pair of a block at noise multiplier 1."""
+    r = run.sampling_probability
     if block == 1:
-        norm = strategy_norm(correlation=lam, steps=steps)
-        return ShiftMixture(np.array([0.0, norm]), np.array([1 - r, r]))
-    if block == steps:
+        return GaussianMixturePair(np.array([0.0, run._norm]), np.array([1 - r, r]))
+    if block == run.steps:
         patterns = _patterns(block)
-        shifts = participation_sensitivity(correlation=lam, pattern=patterns)
+        shifts = participation_sensitivity(correlation=run.correlation, pattern=patterns)
         return _mixture(np.asarray(shifts), patterns.sum(axis=1), block, r)
-    return _block_pair(lam, r, block)
+    return _block_pair(checked_correlation(run.correlation), r, block)
 
 
-def _block_pair(lam: float, r: float, block: int) -> ShiftMixture:
+def _block_pair(lam: float, r: float, block: int) -> GaussianMixturePair:
     """Return the pair of any block; the cosine transform diagonalises the path."""
     patterns = _patterns(block)
     modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
@@ -333,12 +352,12 @@ def _block_pair(lam: float, r: float, block: int) -> ShiftMixture:
     return _mixture(shifts, patterns.sum(axis=1), block, r)
 
 
-def binomial_pair(r: float, count: int) -> ShiftMixture:
+def binomial_pair(r: float, count: int) -> GaussianMixturePair:
     """Return the pair of a number of participations and unit noise, rounded down."""
     return _pruned(np.arange(count + 1.0), binom.pmf(np.arange(count + 1), count, r))
 
 
-def _weighted_sum(weights: Array, r: float) -> ShiftMixture:
+def _weighted_sum(weights: Array, r: float) -> GaussianMixturePair:
     """Return the pair of a weighted number of participations and unit noise, rounded down."""
     fineness = int(np.clip(_WORK / weights.size**2, 1, _GRID))
     meshes = weights.max() / fineness * (1 - np.geomspace(1e-6, 0.5 / fineness, 60))
@@ -357,11 +376,11 @@ def _weighted_sum(weights: Array, r: float) -> ShiftMixture:
     return _pruned(mesh * np.arange(float(law.size)), law)
 
 
-def _pruned(means: Array, weights: Array) -> ShiftMixture:
+def _pruned(means: Array, weights: Array) -> GaussianMixturePair:
     """Move means of no weight to 0."""
     kept = np.flatnonzero(weights[1:] > 1e-20) + 1
     idle = max(1.0 - float(weights[kept].sum()), float(weights[0]))
-    return ShiftMixture(np.append(0.0, means[kept]), np.append(idle, weights[kept]))
+    return GaussianMixturePair(np.append(0.0, means[kept]), np.append(idle, weights[kept]))
 
 
 def _patterns(block: int) -> Array:
@@ -369,22 +388,18 @@ def _patterns(block: int) -> Array:
     return (np.arange(2**block)[:, None] >> np.arange(block) & 1).astype(np.float64)
 
 
-def _mixture(shifts: Array, counts: Array, block: int, r: float) -> ShiftMixture:
+def _mixture(shifts: Array, counts: Array, block: int, r: float) -> GaussianMixturePair:
     """Join patterns of the same shift, rounded up."""
     scale = float(shifts.max())
     levels, index = np.unique(np.ceil(shifts / scale * 2.0**30), return_inverse=True)
     weights = np.bincount(index.ravel(), r**counts * (1 - r) ** (block - counts)).astype(float)
-    return ShiftMixture(levels * (scale * (1 + 1e-9) / 2.0**30), weights)
+    return GaussianMixturePair(levels * (scale * (1 + 1e-9) / 2.0**30), weights)
 
 
 def _checked_block(block: int, name: str = "block") -> int:
     if whole(name, block, 1) > _LONGEST:
         raise ValueError(f"{name} must be at most {_LONGEST}, got {block}")
     return int(block)
-
-
-def _budget(epsilon: float, delta: float) -> tuple[float, float]:
-    return within("epsilon", epsilon, 0, _LARGEST), fraction("delta", delta)
 
 
 def _excess(value: float, target: float) -> float:

@@ -23,7 +23,7 @@ from scipy.linalg import cholesky, solve_triangular, toeplitz
 from scipy.optimize import brentq
 from scipy.signal import lfilter
 
-from ..arguments import Array, finite_array, nonnegative, nonnegative_array, plain, positive, whole
+from ..arguments import Array, finite_array, nonnegative_array, plain, positive, whole
 
 
 def square_root_strategy(*, steps: int, bands: int | None = None) -> Array:
@@ -104,7 +104,7 @@ def strategy_matrix(*, correlation: ArrayLike, steps: int) -> Array:
     """
     count, found = whole("steps", steps, 1), finite_array("correlation", correlation)
     if found.ndim == 0:
-        found = checked_correlation(float(found)) ** np.arange(count, dtype=np.float64)
+        found = checked_correlation(found) ** np.arange(count, dtype=np.float64)
     if found.ndim == 1 and found.size and found[0] > 0:
         return np.asarray(np.tril(toeplitz(np.append(found, np.zeros(count))[:count])))
     lower = found.shape == (count, count) and not np.triu(found, 1).any()
@@ -124,7 +124,7 @@ def noising_matrix(*, correlation: ArrayLike, steps: int) -> Array:
     """
     count = whole("steps", steps, 1)
     if np.ndim(finite_array("correlation", correlation)) == 0:
-        lam = checked_correlation(float(np.asarray(correlation)))
+        lam = checked_correlation(correlation)
         return np.asarray(np.eye(count) - lam * np.eye(count, k=-1))
     encoder = strategy_matrix(correlation=correlation, steps=count)
     return np.asarray(solve_triangular(encoder, np.eye(count), lower=True))
@@ -155,7 +155,7 @@ def strategy_norm(*, correlation: ArrayLike, steps: int) -> float:
     if np.ndim(finite_array("correlation", correlation)):
         encoder = strategy_matrix(correlation=correlation, steps=count)
         return (1 + 1e-12) * float(np.linalg.norm(encoder, 2))
-    lam = checked_correlation(float(np.asarray(correlation)))
+    lam = checked_correlation(correlation)
 
     # The eigenvalues of C^-1 C^-T are (1 - lambda)^2 + 4 lambda sin^2(theta/2) at the roots theta.
     def gap(theta: float) -> float:
@@ -191,12 +191,8 @@ def participation_sensitivity(*, correlation: ArrayLike, pattern: ArrayLike) -> 
     y = nonnegative_array("pattern", pattern)
     if y.ndim == 0 or y.shape[-1] == 0:
         raise ValueError("pattern must have a last axis with one entry a step")
-    if np.ndim(finite_array("correlation", correlation)) == 0:
-        lam = checked_correlation(float(np.asarray(correlation)))
-        encoded = lfilter([1.0], [1.0, -lam], y, axis=-1)
-    else:
-        encoded = y @ _with_gram(correlation, y.shape[-1])[0].T
-    return plain(np.sqrt(np.sum(encoded**2, axis=-1)))
+    hashable_strategy(correlation, y.shape[-1])
+    return plain(np.sqrt(np.sum(encode(correlation, y) ** 2, axis=-1)))
 
 
 def worst_sensitivity(
@@ -292,19 +288,42 @@ def cumulative_noise_std(*, noise_multiplier: float, correlation: ArrayLike, ste
     """
     kappa, count = positive("noise_multiplier", noise_multiplier), whole("steps", steps, 1)
     if np.ndim(finite_array("correlation", correlation)) == 0:
-        lam = checked_correlation(float(np.asarray(correlation)))
+        lam = checked_correlation(correlation)
         return kappa * sqrt((1 - lam) ** 2 * (count - 1) + 1)
     encoder = strategy_matrix(correlation=correlation, steps=count)
     decoded = solve_triangular(encoder, np.ones(count), lower=True, trans="T")
     return kappa * float(np.linalg.norm(decoded))
 
 
-def checked_correlation(value: float) -> float:
+def encode(correlation: ArrayLike, pattern: Array, *, transposed: bool = False) -> Array:
+    """Return C y, or the transpose of C applied to y, of patterns (..., T)."""
+    if np.ndim(correlation):
+        encoder = strategy_matrix(correlation=correlation, steps=pattern.shape[-1])
+        return np.asarray(pattern @ (encoder if transposed else encoder.T))
+    way = slice(None, None, -1 if transposed else 1)
+    lam = checked_correlation(correlation)
+    return np.asarray(lfilter([1.0], [1.0, -lam], pattern[..., way], axis=-1)[..., way])
+
+
+def hashable_strategy(correlation: ArrayLike, steps: int) -> tuple[ArrayLike, bool]:
+    """Return a strategy as a number or as tuples, and whether it is a number.
+
+    The inner products of its columns must not be negative.
+    """
+    entries = finite_array("correlation", correlation)
+    if entries.ndim == 0:
+        return checked_correlation(entries), True
+    _with_gram(entries, steps)
+    rows = entries.tolist()
+    return tuple(tuple(row) for row in rows) if entries.ndim == 2 else tuple(rows), False
+
+
+def checked_correlation(value: ArrayLike) -> float:
     """Return a correlation in [0, 1)."""
-    number = nonnegative("correlation", value)
-    if number >= 1:
-        raise ValueError(f"correlation must lie in [0, 1), got {value}")
-    return number
+    entries = finite_array("correlation", value)
+    if entries.ndim or not 0 <= entries < 1:
+        raise ValueError(f"correlation must be a number in [0, 1), got {value!r}")
+    return float(entries)
 
 
 def _with_gram(correlation: ArrayLike, steps: int) -> tuple[Array, Array]:

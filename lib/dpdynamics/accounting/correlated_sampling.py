@@ -126,7 +126,7 @@ def sampled_delta(
         steps=count,
         relation="remove",
     )
-    lam, r = run.correlation, run.sampling_probability
+    lam, r = checked_correlation(correlation), run.sampling_probability
     size = whole("samples", samples, _ENOUGH)
     if r == 1:
         raise ValueError("sampling_probability must be below 1: there is nothing to sample")

@@ -26,7 +26,6 @@ of one step, is the dominating pair of `without_replacement`.
 
 from contextlib import suppress
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +33,9 @@ from numpy.typing import ArrayLike
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
 from ..numerics.normal_masses import mixture_masses
 from .composition_below import composed_epsilon_lower
-from .gaussian import gaussian_delta, gaussian_epsilon
 from .poisson import Poisson
 from .runs import BoundedRun, Bracket, zero_out_or_replace
-from .without_replacement import FAINTEST, WithoutReplacement
+from .without_replacement import WithoutReplacement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,16 +91,10 @@ class FixedSize(BoundedRun):
         return super().delta(noise_multiplier=k, epsilon=eps)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
-        if side < 0:
-            proved, pair = 0.0, noise / self._shift
-            with suppress(ArithmeticError):
-                proved = float(self._poisson().delta(noise_multiplier=pair, epsilon=epsilon))
-            further = 0.0 if self._shift == 2 else super()._delta_bound(noise, epsilon, side)
-            return max(proved, further)
-        found = gaussian_delta(mu=self._shift * sqrt(self.steps) / noise, epsilon=epsilon)
-        with suppress(ArithmeticError):  # then the value of plain releases stands
-            found = min(found, self._dominating().delta(noise_multiplier=noise, epsilon=epsilon))
-        return float(found)
+        if side > 0:
+            return self._above("delta", noise, epsilon=epsilon)
+        further = 0.0 if self._shift == 2 else super()._delta_bound(noise, epsilon, side)
+        return max(self._below("delta", noise, epsilon=epsilon), further)
 
     def rdp(self, *, noise_multiplier: float, orders: ArrayLike) -> Bracket:
         r"""Bound the Renyi divergence of the run.
@@ -122,8 +114,9 @@ class FixedSize(BoundedRun):
             Of the shape of `orders`; the upper end is at most that of plain releases.
         """
         k, alphas = positive("noise_multiplier", noise_multiplier), orders_array("orders", orders)
-        if k < FAINTEST:
-            raise ValueError(f"noise_multiplier must be at least {FAINTEST}, got {k}")
+        if k < WithoutReplacement.faintest:
+            least = WithoutReplacement.faintest
+            raise ValueError(f"noise_multiplier must be at least {least}, got {k}")
         steps, pairs = self.steps, self._dominating().pairs(noise_multiplier=k)
         found = np.max([np.asarray(pair.renyi(alphas)) for pair in pairs], axis=0)
         upper = steps * np.minimum(found, (self._shift / k) ** 2 * alphas / 2)
@@ -149,13 +142,26 @@ class FixedSize(BoundedRun):
             noise=WithoutReplacement,
         )
 
+    def _above(self, verb: str, noise: float, **at: float) -> float:
+        """Ask plain releases and, where it is known, the dominating pair; the less is a bound."""
+        plainly = Poisson(sampling_probability=1.0, steps=self.steps, relation=self.relation)
+        found = float(getattr(plainly, verb)(noise_multiplier=noise, **at))
+        with suppress(ArithmeticError):
+            exact = getattr(self._dominating(), verb)(noise_multiplier=noise, **at)
+            found = min(found, float(exact))
+        return found
+
+    def _below(self, verb: str, noise: float, **at: float) -> float:
+        """Ask Poisson samples, where their answer is known."""
+        with suppress(ArithmeticError):
+            pair = noise / self._shift
+            return float(getattr(self._poisson(), verb)(noise_multiplier=pair, **at))
+        return 0.0
+
     def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
         if side < 0 and self.steps > 1:
             return self._attacked(noise, delta, rough)
-        found = gaussian_epsilon(mu=self._shift * sqrt(self.steps) / noise, delta=delta)
-        with suppress(ArithmeticError):  # then the value of plain releases stands
-            found = min(found, self._dominating().epsilon(noise_multiplier=noise, delta=delta))
-        return float(found)
+        return self._above("epsilon", noise, delta=delta)
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
         """Return the epsilon that the pairs prove; a rough one on coarse cells."""
@@ -167,10 +173,7 @@ class FixedSize(BoundedRun):
         if rough:
             pairs = [(2.0, 0.0)] if self.relation == "replace" else [(2.0, 1.0), (1.0, 0.0)]
             return max(composed(places, 2**12, 2**10) for places in pairs)
-        proved = 0.0
-        with suppress(ArithmeticError):
-            pair = noise / self._shift
-            proved = float(self._poisson().epsilon(noise_multiplier=pair, delta=delta))
+        proved = self._below("epsilon", noise, delta=delta)
         if self.relation == "replace":
             return proved
         return max(proved, composed((2.0, 1.0), 2**15, 2**13))

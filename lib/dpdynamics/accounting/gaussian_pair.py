@@ -1,46 +1,214 @@
-r"""The Gaussian mechanism on all records or on a Poisson sample, as a pair.
+r"""Gaussian noise on a sample, as a pair: two mixtures of two normal laws each.
 
-With noise of standard deviation :math:`\sigma` per unit of l2 sensitivity and sampling probability
-q, in units of the noise, the worst pairs are
+Lengths are in units of the sensitivity, :math:`\sigma` is the noise multiplier and q the sampling
+probability. A *place* a stands for the law :math:`(1-q)N(0,\sigma^2)+qN(a,\sigma^2)`. Relative to
+the first part its density is, at :math:`x=\sigma u`, with :math:`w(v) = 1-q+qe^v`,
 
-========== ================================== ==================================
-relation   P                                  Q
-========== ================================== ==================================
-remove     :math:`(1-q)N(0) + qN(1/\sigma)`   :math:`N(0)`
-add        :math:`N(0)`                       :math:`(1-q)N(0) + qN(1/\sigma)`
-replace    :math:`(1-q)N(0) + qN(1/\sigma)`   :math:`(1-q)N(0) + qN(-1/\sigma)`
-========== ================================== ==================================
+.. math:: w\bigl((u - \tfrac{a}{2\sigma})\tfrac a\sigma\bigr).
 
-With :math:`w(u) = 1 - q + qe^{(u - 1/2\sigma)/\sigma}` and a, b the densities of P and Q relative
-to the standard normal density :math:`\phi` (each is 1, w(u) or w(-u)), the moment generating
-function of the loss is :math:`\int\phi\,a^{1+z}b^{-z}\,du`, entire in z. The trapezoidal rule finds
-it to rounding: the integrand is analytic in a strip of half-width :math:`\pi\sigma`, where w has
-its zeros.
+The moment generating function of the loss is :math:`\int\phi\,p^{1+z}q^{-z}\,du`, p and q being the
+relative densities of P and Q. At height y above the real line its integrand is at most
+:math:`e^{y^2/2}` times what it is on the line, but for negative powers, see `pairs.OnLine`: w turns
+by the angle :math:`y|a|/\sigma`.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import log_expit, log_ndtr
 
 from ..arguments import Array, finite_array, orders_array, plain
 from ..numerics.convolution import interpolated
-from ..numerics.inversion import Complex, Cumulants, InversionError
+from ..numerics.inversion import Complex, Cumulants
 from ..numerics.normal_masses import normal_masses
 from .gaussian import gaussian_delta
-from .pairs import NoisySum, reach_of
-from .subsampled_rdp import renyi_divergences
+from .pairs import END, OnLine, Part, Seen, reach_of
 
-_NEAR = 64
+Places = tuple[float, float]
+
+_NEAR = 64  # cells next to the base in which a law may be narrower than a cell
 _NODES, _WEIGHTS = leggauss(64)
-_WORK = 3e8  # products in one evaluation of the transform
+_REACH = 9.5  # where a normal density has fallen by e^-45
+_PIECE = 0.5  # of the line, looked at before the mesh is chosen
+
+
+class SampledNormals(OnLine):
+    """A law with place a against one with place b < a; or another such pair for negative losses."""
+
+    @property
+    @abstractmethod
+    def places(self) -> tuple[Places, Places]:
+        """(a, b) for positive losses, and for negative ones with P and Q exchanged."""
+
+    @property
+    def mu(self) -> float:
+        """How far apart the laws are in units of the noise, if the record takes part."""
+        (a, b), _ = self.places
+        return (a - b) / self.noise_multiplier
+
+    @property
+    def _whole(self) -> bool:
+        """Whether both are the same pair, on one axis and its mirror image."""
+        (a, b), behind = self.places
+        return behind == (-b, -a)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        with np.errstate(divide="ignore"):
+            idle = -float(np.log1p(-self.sampling_probability))
+        ahead, behind = (np.inf if a else idle for a, _ in self.places)
+        return -behind, ahead
+
+    @property
+    def base(self) -> float:
+        """The loss at which the law has an atom, or of a step that the record has no part in."""
+        return next((end for end in self.bounds if abs(end) < np.inf), 0.0)
+
+    def delta(self, epsilon: ArrayLike) -> float | Array:
+        eps = finite_array("epsilon", epsilon)
+        ahead, behind = (self._profile(*places, np.abs(eps)) for places in self.places)
+        below = np.minimum(eps, 0.0)
+        return plain(np.where(eps < 0, np.exp(below) * behind - np.expm1(below), ahead))
+
+    def support(self, steps: int, smallest: float) -> tuple[float, float]:
+        """Return the range of the losses that `cumulants` keeps."""
+        ends = []
+        for a, b in self.places:
+            last = np.array(reach_of(steps, smallest) + max(a, 0.0) / self.noise_multiplier)
+            ends.append(float(self._log(last, a) - self._log(last, b)))
+        return -ends[1], ends[0]
+
+    def masses(self, mesh: float, lowest: int, highest: int) -> tuple[int, Array]:
+        """Put the law of the loss on the points base + j mesh, j = `lowest`...`highest`.
+
+        The spread in a cell is found by quadrature near the base, where the law may be narrower
+        than a cell. Returns the first j and the masses under P, a few of which may be negative.
+        """
+        low, high = self.bounds
+        lowest = max(lowest, 0) if low > -np.inf else min(lowest, 0)
+        highest = min(highest, 0) if high < np.inf else max(highest, 0)
+        j, cells, rest = np.arange(lowest, highest + 1.0), [], 1.0
+        ahead, behind = self.places
+        sides = [(j, ahead, 0)] if self._whole else [(-j[j <= 0], behind, 1), (j[j >= 0], ahead, 0)]
+        for ends, places, own in sides:
+            distance = mesh * np.abs(j) if self._whole else None
+            u = self._place(*places, self.base + mesh * ends, distance)
+            both = [self._cells(u, place) for place in places]
+            cells.append((both[own], both[1 - own]))
+            rest -= self._cells(np.array([u[ends.argmin()], np.inf]), places[own])[0]
+        p, other = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+        spread = p / 6
+        if self._whole:
+            near = np.abs(j[:-1]) <= _NEAR
+            spread[near] = self._spreads(u[:-1][near], u[1:][near], j[:-1][near], mesh)
+        law = interpolated(j, p, other, base=self.base, mesh=mesh, spread=spread)
+        if not self._whole:
+            law[1 - lowest] += rest  # of no loss
+        return lowest - 1, law
+
+    def _cells(self, u: Array, place: float) -> Array:
+        """Return the masses of the law with that place between neighbours."""
+        q = self.sampling_probability
+        return (1 - q) * normal_masses(u) + q * normal_masses(u - place / self.noise_multiplier)
+
+    def _spreads(self, start: Array, end: Array, j: Array, mesh: float) -> Array:
+        """Integrate x (1 - x) under P over cells, x from 0 to 1 being the place of the loss."""
+        start, end = np.clip(start, -40.0, 40.0), np.clip(end, -40.0, 40.0)
+        half = ((end - start) / 2)[:, None]
+        u = start[:, None] + half * (1 + _NODES)
+        log_p, log_q = (self._log(u, place) for place in self.places[0])
+        x = (log_p - log_q - self.base) / mesh - j[:, None]
+        density = np.exp(log_p - u**2 / 2) / np.sqrt(2 * np.pi)
+        return np.asarray((x * (1 - x) * density * np.abs(half)) @ _WEIGHTS)
+
+    def _log(self, u: Array, place: float) -> Array:
+        """Return the log density of a law over the standard normal one."""
+        if place == 0:
+            return np.zeros_like(u)
+        shift = place / self.noise_multiplier
+        return self._log_sampled((u - shift / 2) * shift)
+
+    def _parts(self, reach: float, tilts: Array) -> list[Part]:
+        k, parts, (ahead, behind) = self.noise_multiplier, [], self.places
+        for p, q in [ahead] if self._whole else [ahead, behind[::-1]]:
+            low, high, start = -reach, reach + max(p, q, 0.0) / k, (p + q) / (2 * k)
+            if reach == np.inf:  # the slopes of the log densities tell where an exponent has maxima
+                ends = (float(tilts.min()), float(tilts.max()))
+                slopes = [(1 + c) * a - c * b for c in ends for a in (0, p / k) for b in (0, q / k)]
+                low, high = min(slopes) - _REACH, max(slopes) + _REACH
+            if not self._whole:  # t with u = start + ln(1 + e^t) stands for the half line
+                low, high = -END, high - start
+            piece = _PIECE if reach < np.inf else 4 * _PIECE
+            t = piece * np.arange(np.floor(low / piece), np.ceil(high / piece) + 1)
+
+            def seen(t: Array, p: float = p, q: float = q, start: float = start) -> Seen:
+                u = t if self._whole else start + np.logaddexp(0.0, t)
+                log_p = self._log(u, p)
+                log_density = log_p - u**2 / 2 - np.log(2 * np.pi) / 2
+                slope = 0.0 if self._whole else log_expit(t)
+                return log_p - self._log(u, q), log_density + slope
+
+            angles = abs(p) / k, abs(q) / k
+            parts.append(Part(seen, t, angles, np.inf if self._whole else 3.0, 1.0))
+        return parts
+
+    def _rest(self, mass: float) -> tuple[Array, Array]:
+        return (np.zeros(0), np.zeros(0)) if self._whole else (np.zeros(1), np.array([1 - mass]))
+
+    def _place(self, a: float, b: float, loss: Array, distance: Array | None = None) -> Array:
+        """Return the u at which the loss of (a, b) is as given, `distance` from the base."""
+        k, q = self.noise_multiplier, self.sampling_probability
+        if a == 0:
+            return -self._place(-b, 0.0, -loss, distance)
+        with np.errstate(divide="ignore", over="ignore"):
+            log_odds = np.log1p(-q) - np.log(q)
+            if b == 0:  # q e^(a (u - a/2k)/k) = (1 - q) (e^y - 1), y the distance from ln(1 - q)
+                y = loss - np.log1p(-q) if distance is None else distance
+                return np.asarray(a / (2 * k) + k / a * (_grown(y) + log_odds))
+            if b == -a:
+                log_x = log_odds + (a / k) ** 2 / 2 + np.log(np.abs(np.sinh(loss / 2)))
+                arsinh = np.where(log_x > 20, log_x + np.log(2), np.arcsinh(np.exp(log_x)))
+                return np.asarray(k / a * (loss / 2 + np.sign(loss) * arsinh))
+            # (2, 1): a quadratic equation for y = e^((x - 3/2)/k^2)
+            root = np.logaddexp(2 * loss, np.log(4) + log_odds + _grown(loss) - k**-2)
+            return np.asarray(1.5 / k + k * (np.logaddexp(loss, root / 2) - np.log(2)))
+
+    def _profile(self, a: float, b: float, epsilon: Array) -> Array:
+        """Return the profile of (a, b) at epsilon >= 0, beyond the one x where the loss is it.
+
+        If P or Q is normal it is the Gaussian profile at an amplified epsilon.
+        """
+        k, q = self.noise_multiplier, self.sampling_probability
+        if q == 1:
+            return np.asarray(gaussian_delta(mu=(a - b) / k, epsilon=epsilon))
+        if b == 0:
+            amplified = np.logaddexp(0.0, _grown(epsilon) - np.log(q))
+            return np.asarray(q * gaussian_delta(mu=a / k, epsilon=amplified))
+        if a == 0:
+            share = -np.expm1(np.minimum(epsilon + np.log1p(-q), 0.0))
+            reached = share > 0
+            amplified = np.where(reached, epsilon, 0.0) + np.log(q / np.where(reached, share, q))
+            return np.asarray(share * gaussian_delta(mu=-b / k, epsilon=amplified))
+        u, grown = self._place(a, b, epsilon), _grown(epsilon)
+        near, far = log_ndtr(a / k - u), log_ndtr(b / k - u)
+        taking_part = q * np.exp(near) * -np.expm1(np.minimum(epsilon + far - near, 0.0))
+        return np.asarray(np.maximum(taking_part - (1 - q) * np.exp(grown + log_ndtr(-u)), 0.0))
+
+
+def _grown(epsilon: Array) -> Array:
+    """Return ln(e^epsilon - 1)."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(epsilon + np.log(-np.expm1(-epsilon)))
 
 
 @dataclass(frozen=True)
-class Gaussian(NoisySum):
+class Gaussian(SampledNormals):
     r"""Gaussian noise, of standard deviation `noise_multiplier` times the l2 sensitivity.
+
+    Against the law with the record, that without it, or with its opposite: places 1 and 0, or -1.
 
     Parameters
     ----------
@@ -56,24 +224,14 @@ class Gaussian(NoisySum):
     0.002033
     """
 
-    @property
-    def mu(self) -> float:
-        """How far apart the laws are in units of the noise, if the record takes part."""
-        return (2 if self.relation == "replace" else 1) / self.noise_multiplier
+    faintest = 1e-4
 
     @property
-    def base(self) -> float:
-        """The loss of a step that the record has no part in, up to a small rest."""
-        with np.errstate(divide="ignore"):
-            idle = float(np.log1p(-self.sampling_probability))
-        return {"remove": idle, "add": -idle, "replace": 0.0}[self.relation]
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return (
-            self.base if self.relation == "remove" else -np.inf,
-            self.base if self.relation == "add" else np.inf,
-        )
+    def places(self) -> tuple[Places, Places]:
+        taken, left = (1.0, 0.0), (0.0, -1.0)
+        if self.relation == "replace":
+            return (1.0, -1.0), (1.0, -1.0)
+        return (taken, left) if self.relation == "remove" else (left, taken)
 
     def renyi(self, orders: ArrayLike) -> float | Array:
         r"""Compute the Renyi divergence of P from Q at orders :math:`\alpha>1`.
@@ -91,154 +249,14 @@ class Gaussian(NoisySum):
             raise ValueError(f"noise_multiplier must be at least 0.01, got {sigma}")
         if alphas.size and alphas.max() > 1e6 * sigma:
             raise ValueError("orders must not exceed a million times noise_multiplier")
-        added = self.relation == "add"
-        return plain(renyi_divergences(alphas, sigma, self.sampling_probability, added))
+        return super().renyi(alphas)
 
     def cumulants(self, steps: int, smallest: float) -> Cumulants:
-        """Return ln M of `steps` steps in the form that the inversion takes.
+        if self.sampling_probability < 1:
+            return super().cumulants(steps, smallest)
 
-        Outcomes that P sees with probability 1e-10 `smallest` at most are left out: without them
-        delta falls by no more, and a far hump of the integrand is not mistaken for its peak.
-        """
-        if self.sampling_probability == 1:
-            return self._full(steps)
-        if self.noise_multiplier < 1e-4:
-            raise InversionError(
-                "the losses range too far for a mesh: noise_multiplier is below 1e-4"
-            )
-        reach = reach_of(steps, smallest)
-
-        def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
-            height = float(np.abs(first.imag).max() + np.abs(second.imag).max())
-            u = self._grid(first.real.min(), first.real.max(), height, fineness, reach)
-            if u.size * first.size * second.size > _WORK:
-                raise InversionError("the transform of the privacy loss decays too slowly")
-            log_a, log_b = self._log_ratios(u)
-            loss = log_a - log_b
-            # The weights are those of P, which add up to 1: dividing by their sum cancels the
-            # rounding in them, which many steps would amplify.
-            tilt, weights = first[:, None] * loss, log_a - u**2 / 2
-            shift = np.zeros((first.size, 1))
-            if np.abs(tilt.real).max() > 500:
-                shift = (tilt + weights).real.max(axis=1, keepdims=True)
-            with np.errstate(under="ignore", divide="ignore"):
-                near = not shift.any()
-                far = np.exp(tilt) * np.exp(weights) if near else np.exp(tilt + weights - shift)
-                values = far @ np.exp(np.multiply.outer(loss, second)) / np.exp(weights).sum()
-                return np.asarray(steps * (np.log(values) + shift))
-
-        return log_mgf
-
-    def _full(self, steps: int) -> Cumulants:
         def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
             z = first[:, None] + second
             return np.asarray(steps * self.mu**2 / 2 * z * (1 + z))
 
         return log_mgf
-
-    def support(self, steps: int, smallest: float) -> tuple[float, float]:
-        """Return the range of the losses that `cumulants` keeps."""
-        reach = reach_of(steps, smallest)
-        log_a, log_b = self._log_ratios(np.array([-reach, reach + 1 / self.noise_multiplier]))
-        low, high = sorted((log_a - log_b).tolist())
-        return low, high
-
-    def delta(self, epsilon: ArrayLike) -> float | Array:
-        epsilon = finite_array("epsilon", epsilon)
-        q, mu = self.sampling_probability, 1 / self.noise_multiplier
-        if q == 1:
-            return gaussian_delta(mu=self.mu, epsilon=epsilon)
-        if self.relation == "replace":
-            u = self._edges(epsilon)
-            mixed = q * (ndtr(mu - u) - np.exp(epsilon) * ndtr(-mu - u))
-            return plain(mixed - (1 - q) * np.expm1(epsilon) * ndtr(-u))
-        # Both are the Gaussian profile at an amplified epsilon, as long as the losses reach it.
-        if self.relation == "remove":
-            reached, other = epsilon > self.base, -np.expm1(epsilon)
-            factor = np.full_like(epsilon, q)
-            inner = np.where(reached, epsilon, 0.0)
-            amplified = np.log(-np.expm1(self.base - inner)) + inner - np.log(q)
-        else:
-            reached, other = epsilon < self.base, np.zeros_like(epsilon)
-            inner = np.where(reached, epsilon, 0.0)
-            factor = -np.expm1(inner - self.base)
-            amplified = inner + np.log(q) - np.log(factor)
-        return plain(np.where(reached, factor * gaussian_delta(mu=mu, epsilon=amplified), other))
-
-    def masses(self, mesh: float, lowest: int, highest: int) -> tuple[int, Array]:
-        """Put the law of the loss on the points base + j mesh, j = `lowest`...`highest`.
-
-        The spread in a cell is found by quadrature near the base, where the law may be narrower
-        than a cell. Returns the first j and the masses under P, a few of which may be negative.
-        """
-        if self.relation == "remove":
-            lowest = max(lowest, 0)
-        elif self.relation == "add":
-            highest = min(highest, 0)
-        j = np.arange(lowest, highest + 1.0)
-        u = self._edges(self.base + mesh * j, mesh * np.abs(j))
-        mu, q = 1 / self.noise_multiplier, self.sampling_probability
-        idle, shifted = normal_masses(u), normal_masses(u - mu)
-        up = (1 - q) * idle + q * shifted
-        down = (1 - q) * idle + q * normal_masses(u + mu)
-        p, other = {"remove": (up, idle), "add": (idle, up), "replace": (up, down)}[self.relation]
-        spread = p / 6
-        near = np.abs(j[:-1]) <= _NEAR
-        spread[near] = self._spreads(u[:-1][near], u[1:][near], j[:-1][near], mesh)
-        return lowest - 1, interpolated(j, p, other, base=self.base, mesh=mesh, spread=spread)
-
-    def _spreads(self, start: Array, end: Array, j: Array, mesh: float) -> Array:
-        """Integrate x (1 - x) under P over cells, x from 0 to 1 being the place of the loss."""
-        start, end = np.clip(start, -40.0, 40.0), np.clip(end, -40.0, 40.0)
-        half = ((end - start) / 2)[:, None]
-        u = start[:, None] + half * (1 + _NODES)
-        log_a, log_b = self._log_ratios(u)
-        x = (log_a - log_b - self.base) / mesh - j[:, None]
-        density = np.exp(log_a - u**2 / 2) / np.sqrt(2 * np.pi)
-        return np.asarray((x * (1 - x) * density * np.abs(half)) @ _WEIGHTS)
-
-    def _edges(self, loss: Array, distance: Array | None = None) -> Array:
-        """Return the u at which the loss is as given, `distance` from the base."""
-        s, q = self.noise_multiplier, self.sampling_probability
-        log_odds = np.log1p(-q) - np.log(q)
-        with np.errstate(divide="ignore", over="ignore"):
-            if self.relation == "replace":
-                log_x = log_odds + 1 / (2 * s**2) + np.log(np.abs(np.sinh(loss / 2)))
-                arsinh = np.where(log_x > 20, log_x + np.log(2), np.arcsinh(np.exp(log_x)))
-                return np.asarray(s * (loss / 2 + np.sign(loss) * arsinh))
-            y = np.abs(loss - self.base) if distance is None else distance
-            return np.asarray(1 / (2 * s) + s * (y + np.log(-np.expm1(-y)) + log_odds))
-
-    def _log_ratios(self, u: Array) -> tuple[Array, Array]:
-        if self.relation == "remove":
-            return self._log_w(u), np.zeros_like(u)
-        if self.relation == "add":
-            return np.zeros_like(u), self._log_w(u)
-        return self._log_w(u), self._log_w(-u)
-
-    def _log_w(self, u: Array) -> Array:
-        s, q = self.noise_multiplier, self.sampling_probability
-        return np.asarray(np.logaddexp(np.log1p(-q), np.log(q) + (u - 1 / (2 * s)) / s))
-
-    def _grid(self, low: float, high: float, height: float, fineness: float, reach: float) -> Array:
-        """Return nodes for all z with real part 0 or in [low, high], up to `height`."""
-        s = self.noise_multiplier
-        left, right = 9.5, 9.5
-        for c in (low, high):  # the slope of the exponent bounds where its maximum can be
-            push = {"remove": 1 + c, "add": -c, "replace": 1 + 2 * c}[self.relation] / s
-            left, right = max(left, 9.5 - push), max(right, 9.5 + push)
-        rough = np.arange(-min(left, reach), min(right, reach + 1 / s) + 0.25, 0.25)
-        log_a, log_b = self._log_ratios(rough)
-        loss = log_a - log_b
-        kept = np.zeros(rough.size, dtype=bool)
-        for c in {0.0, low, high}:
-            exponent = log_a - rough**2 / 2 + c * loss
-            kept |= exponent > exponent.max() - 44
-        first, last = np.flatnonzero(kept)[[0, -1]]
-        rough, loss = rough[first : last + 1], loss[first : last + 1]
-        slope = float(np.abs(np.diff(loss)).max() / (rough[1] - rough[0]))
-        spacing = 2 * np.pi / ((8.7 + 11.5 / s) * fineness + 1.1 * height * slope)
-        count = (rough[-1] - rough[0]) / spacing
-        if count > _WORK / 100:
-            raise InversionError("the transform of the privacy loss decays too slowly")
-        return np.asarray(rough[0] + spacing * np.arange(int(count) + 2))

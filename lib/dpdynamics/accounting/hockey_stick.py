@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, elementwise, finite_array
-from ..numerics.inversion import Complex, hockey_stick_bent
+from ..numerics.inversion import Complex, hockey_stick_talbot
 from .divergences import Covariance, relative_spectrum
 from .gaussian import gaussian_delta
 
@@ -82,6 +82,6 @@ def hockey_stick_gaussian(
             return 0.0
         if e.min() > 0 and value <= edge:
             return -expm1(value)
-        return hockey_stick_bent(cumulants, value, limit=limit).value
+        return hockey_stick_talbot(cumulants, value, limit=limit).value
 
     return elementwise(delta, epsilons)

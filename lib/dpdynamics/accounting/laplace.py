@@ -17,19 +17,16 @@ The loss grows with x, and is constant outside of [-1, 1]: these are its two ato
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
+from scipy.special import expit, log_expit
 
 from ..arguments import Array, finite_array, plain
-from ..numerics.inversion import Complex, Cumulants, log_mgf_of_losses
-from .pairs import NoisySum
-
-_NODES, _WEIGHTS = leggauss(16)  # e^(4it) on [0, 1] to rounding
-_WORK = 5e7  # products in one evaluation of the transform
+from ..numerics.inversion import Complex, Cumulants
+from .pairs import END, OnLine, Part, Seen
 
 
 @dataclass(frozen=True)
-class Laplace(NoisySum):
+class Laplace(OnLine):
     r"""Laplace noise, of scale `noise_multiplier` times the l1 sensitivity to one record.
 
     Parameters
@@ -85,23 +82,8 @@ class Laplace(NoisySum):
         return plain(np.where(eps >= high, 0.0, below))
 
     def cumulants(self, steps: int, smallest: float) -> Cumulants:
-        if self.sampling_probability == 1:
-            return self._full(steps)
-
-        def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
-            low, high = self.bounds
-            reach = float(np.abs(first).max() + np.abs(second).max()) * (high - low)
-            x, masses = self._middle(int((reach + 2 / self.noise_multiplier) * fineness / 4) + 1)
-            losses, atoms = self.atoms
-            loss, log_masses = (
-                np.append(losses, self._loss(x)),
-                np.log(np.maximum(np.append(atoms, masses), 1e-300)),
-            )
-            return steps * log_mgf_of_losses(loss, log_masses, first, second, _WORK)
-
-        return log_mgf
-
-    def _full(self, steps: int) -> Cumulants:
+        if self.sampling_probability < 1:
+            return super().cumulants(steps, smallest)
         largest = self.bounds[1]
 
         def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
@@ -119,27 +101,35 @@ class Laplace(NoisySum):
         """Where the loss grows."""
         return -float(self.relation != "remove"), float(self.relation != "add")
 
-    def _middle(self, panels: int) -> tuple[Array, Array]:
-        """Return nodes where the loss grows and their weights under P."""
-        start, end = self._range
-        ends = np.linspace(start, end, int(end - start) * panels + 1)
-        half = np.diff(ends)[:, None] / 2
-        x = (ends[:-1, None] + half * (1 + _NODES)).ravel()
-        shifted = self._log_w(x) if self.relation != "add" else np.zeros_like(x)
-        b = self.noise_multiplier
-        return x, np.exp(shifted - np.abs(x) / b) / (2 * b) * (half * _WEIGHTS).ravel()
+    def _parts(self, reach: float, tilts: Array) -> list[Part]:
+        b, (start, end) = self.noise_multiplier, self._range
+        angle = 0.64 / b if self.sampling_probability < 1 else 0.0
+        angles = angle * (self.relation != "add"), angle * (self.relation != "remove")
+        parts = []
+        for low in np.arange(start, end):
+
+            def seen(t: Array, low: float = low) -> Seen:
+                x = low + expit(t)
+                log_density = -np.abs(x) / b - np.log(2 * b) + log_expit(t) + log_expit(-t)
+                return self._loss(x), log_density + self._log_first(x)
+
+            # On the strip expit keeps its real part in [0, 1], and 2 x / b turns by 0.64 y / b.
+            parts.append(Part(seen, np.arange(-END, END, 0.5), angles, 1.5, 0.0))
+        return parts
+
+    def _rest(self, mass: float) -> Seen:
+        return self.atoms
 
     def _loss(self, x: Array) -> Array:
-        first = self._log_w(x) if self.relation != "add" else 0.0
-        return np.asarray(first - (self._log_w(-x) if self.relation != "remove" else 0.0))
+        second = self._log_w(-x) if self.relation != "remove" else 0.0
+        return np.asarray(self._log_first(x) - second)
+
+    def _log_first(self, x: Array) -> Array:
+        return self._log_w(x) if self.relation != "add" else np.zeros_like(x)
 
     def _log_w(self, x: Array) -> Array:
-        q = self.sampling_probability
         gain = np.clip(2 * x - 1, -1.0, 1.0) / self.noise_multiplier
-        if q == 1:
-            return gain
-        inside = np.log1p(q * np.expm1(np.minimum(gain, 700.0)))
-        return np.asarray(inside + np.maximum(gain - 700.0, 0.0))
+        return gain if self.sampling_probability == 1 else self._log_sampled(gain)
 
     def _above(self, x: ArrayLike) -> tuple[Array, Array, Array]:
         """Return P(noise > x), and what the record adds to it under P and under Q."""

@@ -7,19 +7,18 @@ small and delta is far below the chance of a telling participation: the mesh the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import log, log1p, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, fraction, nonnegative, one_of, plain, positive, probability, whole
-from ..numerics.roots import certified_root
+from ..arguments import Array, one_of, plain, positive, probability, whole
 from .composition import Composition, Direction
 from .gaussian import gaussian_noise_multiplier
 from .gaussian_pair import Gaussian
 from .pairs import Pair
-from .runs import Run
+from .runs import Run, least_noise, unseen
 
 _DIRECTIONS = {
     "add_remove": ("remove", "add"),
@@ -32,7 +31,7 @@ _SLACK = 1e-7  # of the logarithms of a noise multiplier and of delta: their acc
 
 
 @dataclass(frozen=True, kw_only=True)
-class Poisson(Run[float | Array]):
+class Poisson(Run[float | Array, float]):
     r"""Independent noise on Poisson samples; exact.
 
     Parameters
@@ -92,27 +91,23 @@ class Poisson(Run[float | Array]):
         noise, q = positive("noise_multiplier", noise_multiplier), self.sampling_probability
         return [self.noise(noise, q, name) for name in _DIRECTIONS[self.relation]]
 
-    def noise_for(self, *, epsilon: float, delta: float) -> float:
-        epsilon, delta = nonnegative("epsilon", epsilon), fraction("delta", delta)
+    def _noiseless(self, epsilon: float) -> float:
+        return unseen(self.sampling_probability, self.steps, self.relation, epsilon)
+
+    def _noise_for(self, epsilon: float, delta: float) -> float:
         q, full = self.sampling_probability, gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
         reach = float(full) * sqrt(self.steps) * (2 if self.relation == "replace" else 1)
         if q == 1 and self.noise is Gaussian:
             return reach * (1 + _SLACK)
-        # ln of the chance of no part at all
-        never = self.steps * log1p(-q) if q < 1 else -inf
-        noiseless = max(0.0, -expm1(never + (epsilon if self.relation == "add" else 0.0)))
-        if delta >= noiseless:
-            raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
 
-        def excess(log_noise: float) -> float:
+        def excess(noise: float) -> float:
             found = Composition(
-                [[(pair, self.steps)] for pair in self.pairs(noise_multiplier=exp(log_noise))]
+                [[(pair, self.steps)] for pair in self.pairs(noise_multiplier=noise)]
             )
             return log(max(found.upper(epsilon), 1e-300)) - log(delta) + _SLACK
 
         # The central limit of the composition: mu = q sqrt(k (exp(1/noise^2) - 1)).
-        guess = -log(log1p((reach * q) ** -2)) / 2
-        return exp(certified_root(excess, guess, side=1, tolerance=_SLACK))
+        return least_noise(excess, log1p((reach * q) ** -2) ** -0.5, tolerance=_SLACK)
 
     def rdp(self, *, noise_multiplier: float, orders: ArrayLike) -> float | Array:
         r"""Compute the Renyi divergence of the run.

@@ -6,7 +6,7 @@ combination for which something is proved. The noise is an argument, never a fie
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from math import exp, log
+from math import exp, expm1, inf, log, log1p
 from typing import Generic, NamedTuple, TypeVar
 
 from numpy.typing import ArrayLike
@@ -36,9 +36,10 @@ class Bracket(NamedTuple):
 
 
 Reply = TypeVar("Reply", bound=float | Array | Bracket)
+Noise = TypeVar("Noise", bound=float | Bracket)
 
 
-class Run(ABC, Generic[Reply]):
+class Run(ABC, Generic[Reply, Noise]):
     """A run of noisy releases but for its noise.
 
     Each step adds Gaussian noise to the sum of the sampled records' vectors, whose norms are at
@@ -58,8 +59,7 @@ class Run(ABC, Generic[Reply]):
         `delta` lies in (0, 1). Raises as `delta` does.
         """
 
-    @abstractmethod
-    def noise_for(self, *, epsilon: float, delta: float) -> Reply:
+    def noise_for(self, *, epsilon: float, delta: float) -> Noise:
         """Calibrate the noise multiplier to a budget, which is never exceeded.
 
         The number, or the upper end of the bracket, is enough; less than the lower end is not.
@@ -73,9 +73,60 @@ class Run(ABC, Generic[Reply]):
         ArithmeticError
             If the accuracy is not reached.
         """
+        budget = nonnegative("epsilon", epsilon), fraction("delta", delta)
+        noiseless = self._noiseless(budget[0])
+        if budget[1] >= noiseless:
+            raise ValueError(f"delta must be below {noiseless:g}, from where no noise is needed")
+        return self._noise_for(*budget)
+
+    def _noiseless(self, epsilon: float) -> float:
+        """Return the delta that is met without noise."""
+        return 1.0
+
+    @abstractmethod
+    def _noise_for(self, epsilon: float, delta: float) -> Noise:
+        """Answer `noise_for`, by `least_noise`."""
 
 
-class BoundedRun(Run[Bracket]):
+def least_noise(
+    excess: Callable[[float], float],
+    start: float,
+    *,
+    side: int = 1,
+    tolerance: float = 1e-7,
+    reach: float = 400.0,
+) -> float:
+    """Return the noise next to which a decreasing excess changes its sign, see `certified_root`.
+
+    `tolerance` and `reach` are those of the logarithm of the noise.
+    """
+    found = certified_root(
+        lambda x: excess(exp(x)), log(start), side=side, tolerance=tolerance, reach=reach
+    )
+    return exp(found)
+
+
+def least_epsilon(
+    excess: Callable[[float], float],
+    start: float = 0.0,
+    *,
+    side: int = 1,
+    tolerance: float = 1e-7,
+    reach: float = 1e6,
+) -> float:
+    """Return the epsilon >= 0 from which on a decreasing excess is not positive."""
+    if excess(0.0) <= 0:
+        return 0.0
+    return max(certified_root(excess, start, side=side, tolerance=tolerance, reach=reach), 0.0)
+
+
+def unseen(sampling_probability: float, steps: int, relation: str, epsilon: float) -> float:
+    """Return the delta that Poisson samples meet without noise: of a part in one step or more."""
+    never = steps * log1p(-sampling_probability) if sampling_probability < 1 else -inf
+    return max(0.0, -expm1(never + (epsilon if relation == "add" else 0.0)))
+
+
+class BoundedRun(Run[Bracket, Bracket]):
     """A run whose epsilon is bounded on both sides; its other answers invert these bounds."""
 
     @abstractmethod
@@ -109,15 +160,16 @@ class BoundedRun(Run[Bracket]):
         deltas = fraction_array("delta", delta)
         return _both(lambda target, side: self._bound(noise, target, side), deltas)
 
-    def noise_for(self, *, epsilon: float, delta: float) -> Bracket:
-        epsilon, delta = nonnegative("epsilon", epsilon), fraction("delta", delta)
-        start = log(float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta)))
+    def _noise_for(self, epsilon: float, delta: float) -> Bracket:
+        start = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
 
         def bound(side: int) -> float:
-            def excess(log_noise: float) -> float:
-                return self._bound(exp(log_noise), delta, side, rough=side < 0) - epsilon
-
-            return exp(certified_root(excess, start, side=side, tolerance=_FINE[side]))
+            return least_noise(
+                lambda noise: self._bound(noise, delta, side, rough=side < 0) - epsilon,
+                start,
+                side=side,
+                tolerance=_FINE[side],
+            )
 
         try:
             lower = bound(-1)

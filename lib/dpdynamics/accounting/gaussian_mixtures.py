@@ -32,14 +32,15 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arguments import Array
 
-_CELLS = 2400
-_REACH = 9.5
+_CELLS = 2400  # the second-order loss of as many cells is that of the mesh
+_REACH = 9.5  # beyond which a normal law has 2e-21
 _MESH = 0.002  # the loss of a relative 2e-4 of delta
 _LARGEST = 1 << 20
+_TAIL = 34.0  # of the tilted law e^-34 = 2e-15 is outside the window, and added by Chernoff's bound
 
 
 @dataclass(frozen=True, eq=False)
-class ShiftMixture:
+class GaussianMixturePair:
     """The pair of laws: `means` increase from 0, `weights` add up to 1."""
 
     means: Array
@@ -50,9 +51,9 @@ class ShiftMixture:
         """The least loss, that of x at minus infinity."""
         return log(self.weights[0]) if self.weights[0] else -inf
 
-    def scaled(self, noise_multiplier: float) -> "ShiftMixture":
+    def scaled(self, noise_multiplier: float) -> "GaussianMixturePair":
         """Return the pair at a noise multiplier, if this one is at 1."""
-        return ShiftMixture(self.means / noise_multiplier, self.weights)
+        return GaussianMixturePair(self.means / noise_multiplier, self.weights)
 
     def loss(self, x: Array) -> Array:
         """Return ln dP/dQ at points x of shape (n,)."""
@@ -154,8 +155,8 @@ def _composed(losses: Array, logs: Array, steps: int, epsilon: float, base: floa
     tilted = np.exp(c * losses + logs - log_mgf)
     spread = sqrt(steps * float(tilted @ (losses - tilted @ losses) ** 2)) + 1e-12
     tilts = np.geomspace(0.02, 50.0, 40) / spread
-    above = (steps * (cumulant(c + tilts) - log_mgf) + 34) / tilts
-    below = (steps * (cumulant(c - tilts) - log_mgf) + 34) / tilts
+    above = (steps * (cumulant(c + tilts) - log_mgf) + _TAIL) / tilts
+    below = (steps * (cumulant(c - tilts) - log_mgf) + _TAIL) / tilts
     best, high, low = int(above.argmin()), max(above.min(), epsilon), min(-below.min(), epsilon)
     mesh = max(sqrt(_MESH / steps) / (1 + c), (high - low) / _LARGEST)
     size = next_fast_len(ceil((high - low) / mesh) + 2, real=True)
