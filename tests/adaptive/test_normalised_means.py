@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.special import erf, ive
 from scipy.stats import chi2
 
-from dpdynamics.adaptive import NoisyVector, student_factor
+from dpdynamics.adaptive import NoisyVector, scaled_chi_mean
 
 RATIOS = [1e-3, 0.3, 2.0, 20.0, 140.0]
 
@@ -98,11 +98,11 @@ def test_the_student_factor():
     for nu in (0.2, 1.0, 7.0, 199.0, 201.0, 1e5, 1e9):
         half = mp.mpf(nu) / 2
         expected = float(mp.gammaprod([half + 0.5], [half]) / mp.sqrt(half))
-        assert student_factor(nu) == pytest.approx(expected, rel=2e-13)
-    assert student_factor(np.inf) == 1.0
+        assert scaled_chi_mean(nu) == pytest.approx(expected, rel=2e-13)
+    assert scaled_chi_mean(np.inf) == 1.0
     # the limit of a weak mean: the linearisation of Lemma A.2 up to its relative error 1/(4 d)
     weak = NoisyVector(1e-4, 1.0, 10**4, 3.0).direction.mean / 1e-4 * 100
-    assert weak == pytest.approx(student_factor(3.0), rel=3e-5)
+    assert weak == pytest.approx(scaled_chi_mean(3.0), rel=3e-5)
 
 
 @settings(max_examples=60)
@@ -129,7 +129,7 @@ def test_shapes_and_errors():
         (lambda: NoisyVector(1.0, 1.0, 0).direction, "dimension"),
         (lambda: NoisyVector(1.0, 1.0, 2.5).direction, "dimension"),
         (lambda: NoisyVector(1.0, 1.0, 3, 0.0).direction, "degrees_of_freedom"),
-        (lambda: student_factor(-1.0), "degrees_of_freedom"),
+        (lambda: scaled_chi_mean(-1.0), "degrees_of_freedom"),
     ):
         with pytest.raises(ValueError, match=name):
             call()

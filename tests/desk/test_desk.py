@@ -26,7 +26,7 @@ from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
 from dpdynamics.desk.answers import Answer, Refusal, lower, upper
 from dpdynamics.desk.bins import EpochsOfBins
 from dpdynamics.desk.recipes import Recipe
-from dpdynamics.dynamics import released_risk
+from dpdynamics.dynamics import one_pass_risk
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 from nb.layout import ROOT
 
@@ -284,7 +284,7 @@ def test_the_plan_has_the_risk_that_it_promises(exponent: float | None) -> None:
     again = {"aspect_ratio": 0.05, "label_variance": 0.25, "rho": n["rho"], "steps": 4000}
     for factor in (1.0, 0.7, 1.4):
         c = factor * n["clip constant c"]
-        risk = released_risk(0.5, schedule, clip_constant=c, **again)
+        risk = one_pass_risk(0.5, schedule, clip_constant=c, **again)
         if factor == 1:
             assert n["expected excess risk"] == pytest.approx(float(risk), rel=1e-3)
         else:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from dpdynamics.dynamics.clipped_risk import clipped_risk, released_risk
+from dpdynamics.dynamics.clipped_risk import clipped_risk, one_pass_risk
 from dpdynamics.dynamics.clipping import clipping_factors
 from dpdynamics.dynamics.spectra import SpectralBlocks
 from dpdynamics.problems import PolynomialDecay
@@ -82,7 +82,7 @@ def test_without_clipping_a_constant_rate_is_exact_in_any_number_of_cells(steps)
 def test_private_noise_alone_adds_up_with_the_last_step():
     schedule = PolynomialDecay(np.array([2.0, 8.0]), np.array([[0.0], [0.5], [0.7], [2.0]]))
     setting = {"descent": 0, "sampling": 0, "steps": 3, **SETTING}
-    released = released_risk(0.7, schedule, **setting)
+    released = one_pass_risk(0.7, schedule, **setting)
     jump = released - clipped_risk(0.7, schedule, **setting)[-1]
     expected = 0.7 + (0.1 * 0.3) ** 2 / 0.5 * np.array([2.0, 8.0]) ** 2
     np.testing.assert_allclose(released, np.tile(expected, (4, 1)), rtol=1e-14)

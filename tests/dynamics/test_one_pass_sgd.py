@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, ks_2samp, norm
 
-from dpdynamics.dynamics.clipped_risk import clipped_risk, released_risk
+from dpdynamics.dynamics.clipped_risk import clipped_risk, one_pass_risk
 from dpdynamics.dynamics.one_pass_sgd import one_pass_sgd, one_pass_step
 from dpdynamics.dynamics.spectra import SpectralBlocks
 from dpdynamics.problems import PolynomialDecay
@@ -166,7 +166,7 @@ def test_large_dimensions_follow_the_equation_and_jump_at_the_end(exponent):
     )
     setting = {"clip_constant": c, "aspect_ratio": d / n, "rho": rho, "label_variance": 0.04}
     risk = clipped_risk(blocks, schedule, times=[0, 0.5, 1], **setting)
-    released = released_risk(blocks, schedule, **setting)
+    released = one_pass_risk(blocks, schedule, **setting)
     assert (released - risk[2] > 0.5) == (exponent == 0)
     mean, error = runs.values.mean(0), runs.values.std(0) / np.sqrt(50)
     expected = np.array([risk[1], risk[2], released])

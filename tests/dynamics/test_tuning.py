@@ -7,7 +7,7 @@ from scipy import integrate, optimize
 from dpdynamics.dynamics import (
     clipped_risk,
     clipping_factors,
-    released_risk,
+    one_pass_risk,
     tune_one_pass,
 )
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
@@ -32,7 +32,7 @@ def test_released_risk_solves_the_equation_with_all_its_noise():
 
     exact = integrate.solve_ivp(slope, (0, 1), [0.5], rtol=1e-10, atol=1e-13).y[0, -1]
     exact += (0.05 * 0.3 * 1.2 / 1.1) ** 2
-    np.testing.assert_allclose(released_risk(0.5, schedule, **values, steps=4000), exact, rtol=1e-6)
+    np.testing.assert_allclose(one_pass_risk(0.5, schedule, **values, steps=4000), exact, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_no_other_optimiser_finds_less(exponent, aspect, rho):
         if schedule(0.0) >= 2 / aspect:
             return np.inf
         values = settings(clip_constant=np.exp(u[0]), aspect_ratio=aspect, rho=rho)
-        return float(np.log(released_risk(0.5, schedule, **values, steps=300)))
+        return float(np.log(one_pass_risk(0.5, schedule, **values, steps=300)))
 
     parts = (
         [found.schedule.scale, found.schedule.offset]
@@ -99,7 +99,7 @@ def test_jump_is_part_of_the_released_risk():
     schedule, values = PolynomialDecay(4.0, 0.0), settings()
     jump = (0.05 * 0.3 * 4.0) ** 2
     before = clipped_risk(0.5, schedule, **values)[-1]
-    assert released_risk(0.5, schedule, **values) == pytest.approx(before + jump, rel=1e-14)
+    assert one_pass_risk(0.5, schedule, **values) == pytest.approx(before + jump, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_bad_schedules_are_named():
 @pytest.mark.parametrize("value", ["abc", None, np.nan, [[1.0], [1.0, 2.0]], -1.0, 1e300])
 def test_bad_settings_of_a_released_risk_are_named(name, value):
     with pytest.raises(ValueError, match=name):
-        released_risk(0.5, PolynomialDecay(4.0, 0.0), **settings() | {name: value})
+        one_pass_risk(0.5, PolynomialDecay(4.0, 0.0), **settings() | {name: value})

@@ -29,7 +29,7 @@ CALLS: dict[str, Call] = {
 # Functions that have no call here, each with the reason and where its bad input is tested.
 ELSEWHERE: dict[str, str] = {
     "accounting.compose": "pairs: tests/accounting/test_compose.py",
-    "dynamics.released_risk": "settings by **: tests/dynamics/test_tuning.py",
+    "dynamics.one_pass_risk": "settings by **: tests/dynamics/test_tuning.py",
     "extras.load_posts": "files: tests/extras/test_reviews.py",
     "extras.load_reviews": "files: tests/extras/test_reviews.py",
     "training.grid": "arguments of any name: tests/training/test_grids.py",

@@ -64,5 +64,5 @@ CALLS: dict[str, Call] = {
     "sign_diffusion_law": of(**LAW, equation="linear"),
     "sign_walk": of(**WALK, **STEPS),
     "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),
-    "student_factor": of(**STUDENT),
+    "scaled_chi_mean": of(**STUDENT),
 }

@@ -9,7 +9,7 @@ names the argument. Second floor: imports :mod:`~dpdynamics.problems` and
 
 from .ensembles import private_ensemble, radial_chain
 from .noisy_vectors import NoisyVector
-from .normalised_means import student_factor
+from .normalised_means import scaled_chi_mean
 from .plateaus import plateau, private_gradient_scale, quadratic_sgd_moments
 from .sign_walk import gaussian_sign, sign_walk, stationary_sign_law
 from .stationary_densities import sign_diffusion_law
@@ -22,8 +22,8 @@ __all__ = [
     "private_gradient_scale",
     "quadratic_sgd_moments",
     "radial_chain",
+    "scaled_chi_mean",
     "sign_diffusion_law",
     "sign_walk",
     "stationary_sign_law",
-    "student_factor",
 ]

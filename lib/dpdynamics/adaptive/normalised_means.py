@@ -25,7 +25,7 @@ _STIRLING = [-399 / 2**18, -21 / 2**15, 5 / 1024, 1 / 128, -1 / 8, 1.0]  # of Ga
 _CUT = 42.0  # what lies below exp(-42) of the peak is left out
 
 
-def student_factor(degrees_of_freedom: ArrayLike) -> float | Array:
+def scaled_chi_mean(degrees_of_freedom: ArrayLike) -> float | Array:
     r"""Compute :math:`K(\nu) = E\,w`, by which Student noise shortens a weak mean direction.
 
     For :math:`\nu` in [0.2, 1e12] or inf, where it is 1; ValueError elsewhere.
@@ -39,7 +39,7 @@ def student_factor(degrees_of_freedom: ArrayLike) -> float | Array:
 
 def mean_per_snr(rho: Array, d: Array, nu: Array) -> Array:
     """Return the mean length of the direction over rho, which has a limit at 0."""
-    factor = np.sqrt(2 / np.pi) * np.asarray(student_factor(nu))
+    factor = np.sqrt(2 / np.pi) * np.asarray(scaled_chi_mean(nu))
     return factor * _bump(rho, nu, cosines=d, sines=0, shape=0.5)
 
 

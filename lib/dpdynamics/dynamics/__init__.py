@@ -11,7 +11,7 @@ A shape or range that is violated is a ValueError that names the argument. Secon
 """
 
 from .clipped_diffusion import clipped_diffusion
-from .clipped_risk import clipped_risk, released_risk
+from .clipped_risk import clipped_risk, one_pass_risk
 from .clipping import clipping_factors
 from .homogenized import (
     gradient_flow,
@@ -48,10 +48,10 @@ __all__ = [
     "linear_recursion",
     "linear_sde",
     "noisy_sgd",
+    "one_pass_risk",
     "one_pass_sgd",
     "one_pass_step",
     "release",
-    "released_risk",
     "risk_curve",
     "stability_limit",
     "stationary_risk",

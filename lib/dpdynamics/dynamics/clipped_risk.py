@@ -76,7 +76,7 @@ def clipped_risk(
     Returns
     -------
     (N, ...) array
-        R at `times`; at time 1 before the last step, see `released_risk`.
+        R at `times`; at time 1 before the last step, see `one_pass_risk`.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def clipped_risk(
     return np.stack(values)
 
 
-def released_risk(
+def one_pass_risk(
     start: ArrayLike | SpectralBlocks | RiskModes, schedule: Schedule, **settings: Any
 ) -> Array:
     r"""Compute the risk of the iterate that is released.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dpdynamics.arguments import Array, nonnegative_array, positive_array, whole
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 
-from .clipped_risk import released_risk
+from .clipped_risk import one_pass_risk
 from .clipping import factors, positive_or_inf
 
 _RATIOS = (0.01, 30.0)  # of the clip constant to the standard deviation of the label noise
@@ -114,7 +114,7 @@ def tune_one_pass(
 
     def risk(point: Array) -> Array:
         clip, allowed, schedule = unpack(point)
-        value = released_risk(start, schedule, clip_constant=clip, **settings)
+        value = one_pass_risk(start, schedule, clip_constant=clip, **settings)
         return np.where(allowed, value, np.inf)
 
     contractions = (np.full(shape, 1e-3), np.broadcast_to(40 + 2 * np.log1p(1 / aspect), shape))
