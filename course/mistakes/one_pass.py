@@ -66,6 +66,8 @@ def personal_noise(step_sizes, budgets):
 
 # %% personal-noise: everybody gets the strictest budget
 def personal_noise(step_sizes, budgets):
+    from dpdynamics import accounting
+
     return accounting.optimal_noise_schedule(step_sizes, float(np.min(budgets)))
 
 
