@@ -155,7 +155,7 @@ def test_block_pair_is_that_of_the_inverse_factor(correlation, block, r):
     assert shifts[-1] <= np.sqrt(block) / (1 - correlation) * (1 + 1e-8)
 
 
-# --- shift mixtures ---------------------------------------------------------------------------
+# --- pairs of normal mixtures -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("relation", ["remove", "add"])

@@ -94,7 +94,7 @@ def test_student_second_moments_average_the_gaussian_ones(nu):
     assert found.perpendicular == pytest.approx(average("perpendicular"), rel=1e-8)
 
 
-def test_the_student_factor():
+def test_the_scaled_chi_mean():
     for nu in (0.2, 1.0, 7.0, 199.0, 201.0, 1e5, 1e9):
         half = mp.mpf(nu) / 2
         expected = float(mp.gammaprod([half + 0.5], [half]) / mp.sqrt(half))

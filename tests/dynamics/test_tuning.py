@@ -20,7 +20,7 @@ def settings(**changes):
     return values | changes
 
 
-def test_released_risk_solves_the_equation_with_all_its_noise():
+def test_one_pass_risk_solves_the_equation_with_all_its_noise():
     schedule, values = InverseTimeDecay(1.2, 0.1), settings()
 
     def slope(t, state):
@@ -95,7 +95,7 @@ def test_inverse_time_loses_every_logarithm():
     assert slow.risk > 3 * found.risk
 
 
-def test_jump_is_part_of_the_released_risk():
+def test_jump_is_part_of_the_one_pass_risk():
     schedule, values = PolynomialDecay(4.0, 0.0), settings()
     jump = (0.05 * 0.3 * 4.0) ** 2
     before = clipped_risk(0.5, schedule, **values)[-1]
@@ -129,6 +129,6 @@ def test_bad_schedules_are_named():
 
 @pytest.mark.parametrize("name", ["clip_constant", "aspect_ratio", "rho", "label_variance"])
 @pytest.mark.parametrize("value", ["abc", None, np.nan, [[1.0], [1.0, 2.0]], -1.0, 1e300])
-def test_bad_settings_of_a_released_risk_are_named(name, value):
+def test_bad_settings_of_a_one_pass_risk_are_named(name, value):
     with pytest.raises(ValueError, match=name):
         one_pass_risk(0.5, PolynomialDecay(4.0, 0.0), **settings() | {name: value})
