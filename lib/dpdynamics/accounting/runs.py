@@ -165,7 +165,7 @@ class BoundedRun(Run[Bracket, Bracket]):
 
         def bound(side: int) -> float:
             return least_noise(
-                lambda noise: self._bound(noise, delta, side, rough=side < 0) - epsilon,
+                lambda noise: self._bound(noise, delta, side, rough=True) - epsilon,
                 start,
                 side=side,
                 tolerance=_FINE[side],

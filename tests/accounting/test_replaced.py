@@ -1,0 +1,167 @@
+"""Many steps of fixed size, one record replaced: the bound against data, adversaries, geometry."""
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr
+
+from dpdynamics.accounting import FixedSize, compose
+from dpdynamics.accounting.replaced import (
+    _boxes,
+    _OnMesh,
+    _profile,
+    replaced_delta,
+    replaced_epsilon,
+)
+from dpdynamics.accounting.without_replacement import WithoutReplacement
+
+RUN = {"noise": 1.0, "share": 0.01, "steps": 3000}
+SIDE = np.linspace(-12.0, 14.0, 1301)
+PLANE = np.meshgrid(SIDE, SIDE, indexing="ij")
+
+
+def by_quadrature(noise, share, triangle, gamma):
+    """The profile at a level, by a sum over the plane of the triangle."""
+    a, b, d = (side / noise for side in triangle)
+    foot = (a * a + b * b - d * d) / (2 * a)
+    height = np.sqrt(max(b * b - foot * foot, 0.0))
+    x, y = PLANE
+    density = np.exp(-(x**2 + y**2) / 2) / (2 * np.pi) * (SIDE[1] - SIDE[0]) ** 2
+    p = 1 - share + share * np.exp(a * x - a * a / 2)
+    q = 1 - share + share * np.exp(foot * x + height * y - b * b / 2)
+    return float(np.sum(np.maximum(p - gamma * q, 0.0) * density))
+
+
+def triangles_in_the_ball(rng, count):
+    """Distances of random points of the unit ball, and of its sphere, a + b >= 2."""
+    found = []
+    while len(found) < count:
+        points = rng.standard_normal((3, rng.integers(1, 4)))
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        points *= rng.choice([1.0, rng.random()], (3, 1))
+        g, u, v = points
+        a, b, d = (float(np.linalg.norm(z)) for z in (u - g, v - g, u - v))
+        if 0 < a + b < 2:  # less noise
+            a, b, d = (2 * side / (a + b) for side in (a, b, d))
+        if a > 0:
+            found.append((a, b, d))
+    return found
+
+
+@pytest.mark.parametrize("noise", [0.7, 1.0, 3.0])
+@pytest.mark.parametrize("triangle", [(2.0, 1.8, 1.9), (1.5, 1.5, 2.0), (1.0, 1.9, 2.0)])
+def test_profiles_of_triangles_are_those_of_a_quadrature(noise, triangle):
+    mesh = _OnMesh(noise, 0.1, 0.05, 200)
+    for index in (0, 1, 10, 40):
+        value = mesh._side(triangle)[index]
+        expected = by_quadrature(noise, 0.1, triangle, np.exp(0.05 * index))
+        assert expected * (1 - 2e-4) - 1e-9 <= value <= expected * (1 + 2e-3) + 1e-7
+
+
+def test_a_profile_grows_with_two_sides_of_the_triangle_and_falls_with_the_third():
+    rng = np.random.default_rng(1)
+    for a, b, d in triangles_in_the_ball(rng, 12):
+        for gamma in (1.0, 1.02, 1.5):
+            value = by_quadrature(1.0, 0.1, (a, b, d), gamma)
+            for other in ((a * 1.02, b, d), (a, b * 0.98, d), (a, b, d * 1.02)):
+                if max(other) <= sum(other) / 2:
+                    assert by_quadrature(1.0, 0.1, other, gamma) >= value * (1 - 1e-6)
+
+
+def test_boxes_bound_every_step_above_and_below_level_one():
+    for a, b, d in triangles_in_the_ball(np.random.default_rng(2), 3000):
+        inside = [
+            (ahead, behind)
+            for ahead, behind in _boxes()
+            if max(a - ahead[0], ahead[1] - b, d - ahead[2]) < 1e-9
+            and max(b - behind[0], behind[1] - a, d - behind[2]) < 1e-9
+        ]
+        assert inside, (a, b, d)
+    for ahead, behind in _boxes():
+        for one, two, three in (ahead, behind):
+            assert max(one, two, three) <= (one + two + three) / 2 + 1e-9
+
+
+def adversary(noise, share, steps, pairs, mesh=0.002, window=(-20.0, 14.0), delta=1e-6):
+    """The epsilon of one who chooses among pairs on a line in every step, knowing the loss so far.
+
+    Losses are rounded down.
+    """
+    loss = np.arange(window[0], window[1], mesh)
+    laws = []
+    for a, b in pairs:
+        x = np.linspace(min(a, b, 0) - 9 * noise, max(a, b, 0) + 9 * noise, 20_001)
+
+        def log_density(place, x):
+            return np.logaddexp(
+                np.log1p(-share), np.log(share) + (place * x - place**2 / 2) / noise**2
+            )
+
+        ends = np.exp(log_ndtr(x / noise)), np.exp(log_ndtr((x - a) / noise))
+        mass = (1 - share) * np.diff(ends[0]) + share * np.diff(ends[1])
+        least = np.minimum(*(log_density(a, y) - log_density(b, y) for y in (x[:-1], x[1:])))
+        laws.append((np.floor(least / mesh).astype(int), mass))
+    value = np.maximum(-np.expm1(-np.maximum(loss, 0.0)), 0.0)
+    reach = 7500
+    kernels = []
+    for place, mass in laws:
+        kernel = np.bincount(np.clip(place, -reach, reach) + reach, mass, 2 * reach + 1)
+        kernels.append(np.fft.rfft(kernel, 65536))
+    for _ in range(steps):
+        padded = np.concatenate([np.zeros(reach), value, np.full(reach, value[-1])])
+        wave = np.fft.rfft(padded, 65536)
+        value = np.max(
+            [np.fft.irfft(wave * np.conj(k), 65536)[: loss.size] for k in kernels], axis=0
+        )
+    return -float(loss[np.flatnonzero(value >= delta)[0]])
+
+
+@pytest.mark.parametrize(("noise", "share", "steps"), [(2.0, 0.1, 300), (3.0, 0.3, 100)])
+def test_no_adversary_exceeds_the_bound(noise, share, steps):
+    pairs = [(2.0, 0.0), (1.5, -0.5), (1.0, -1.0), (0.5, -1.5), (0.0, -2.0)]
+    reached = adversary(noise, share, steps, pairs)
+    bound = replaced_epsilon(noise, share, steps, 1e-6)
+    assert adversary(noise, share, steps, pairs[:1]) <= reached <= bound <= 1.05 * reached
+
+
+@pytest.mark.parametrize(
+    ("noise", "batch", "samples", "steps", "delta"),
+    [
+        (1.0, 500, 50_000, 3000, 1e-6),
+        (1.433, 500, 50_000, 3000, 1e-6),
+        (3.0, 500, 50_000, 3000, 1e-6),
+        (2.0, 100, 1000, 300, 1e-6),
+        (5.0, 100, 1000, 300, 1e-5),
+        (1.0, 50, 50_000, 10_000, 1e-5),
+    ],
+)
+def test_the_bracket_is_five_per_cent_wide_at_most(noise, batch, samples, steps, delta):
+    run = FixedSize(batch_size=batch, samples=samples, steps=steps)
+    lower, upper = run.epsilon(noise_multiplier=noise, delta=delta)
+    assert lower < upper <= 1.05 * lower
+    pair = WithoutReplacement(noise, batch / samples, "replace")
+    assert upper < compose((pair, steps)).epsilon(delta=delta) / 1.03
+    assert run.delta(noise_multiplier=noise, epsilon=upper).upper <= delta
+
+
+def test_noise_that_is_enough_is_found_for_it():
+    run = FixedSize(batch_size=100, samples=1000, steps=300)
+    lower, upper = run.noise_for(epsilon=4.0, delta=1e-6)
+    assert lower < upper < 1.05 * lower
+    assert run.epsilon(noise_multiplier=upper, delta=1e-6).upper <= 4.0
+    assert run.epsilon(noise_multiplier=upper * 0.99, delta=1e-6).upper > 4.0
+
+
+@pytest.mark.parametrize("change", [{"steps": 99}, {"noise": 0.6}, {"noise": 60.0}])
+def test_out_of_its_range_it_says_nothing(change):
+    run = RUN | change
+    assert replaced_epsilon(**run, delta=1e-6) == np.inf
+    assert replaced_delta(**run, epsilon=5.0) == 1.0
+
+
+def test_the_bound_is_a_profile():
+    epsilons, bounds = _profile(*RUN.values())
+    assert epsilons[0] >= 0
+    assert np.all(np.diff(bounds) <= 1e-12)
+    assert np.all(bounds >= 0)
+    at = 25.0
+    assert replaced_epsilon(**RUN, delta=replaced_delta(**RUN, epsilon=at)) <= at
