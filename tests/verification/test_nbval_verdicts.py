@@ -118,10 +118,12 @@ def validate(folder: Path, *cases: tuple) -> str:
     path = folder / "chapter.ipynb"
     nbformat.write(notebook, path)
     (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    environment.pop("PYTEST_DISABLE_PLUGIN_AUTOLOAD", None)  # nbval is such a plugin
     options = ["-q", "-p", "nbval_verdicts", "--nbval", "--nbval-current-env", "--color=no"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-c", folder / "pytest.ini", path],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=environment,
         cwd=folder,
         capture_output=True,
         text=True,

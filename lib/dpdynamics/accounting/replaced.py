@@ -65,12 +65,14 @@ def replaced_epsilon(noise: float, share: float, steps: int, delta: float) -> fl
     return float(epsilons[enough.argmax()]) if enough.any() else inf
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _profile(noise: float, share: float, steps: int) -> tuple[Array, Array]:
     """Return ascending epsilons and a bound of the profile at them; none if none is computed."""
+    if steps < _FEWEST or not _NOISES[0] <= noise <= _NOISES[1]:
+        return NOTHING, NOTHING
     mesh = _FINENESS * share * sqrt(expm1(4 / noise**2))
     reach = max((1 / noise + _REACH) * 2 / noise + log(share), 1.0)
-    if steps < _FEWEST or not _NOISES[0] <= noise <= _NOISES[1] or reach / mesh > _LARGEST / 4:
+    if reach / mesh > _LARGEST / 4:
         return NOTHING, NOTHING
     one = _OnMesh(noise, share, mesh, int(reach / mesh))
     tilts = np.geomspace(0.05, 20.0, 60)
@@ -84,9 +86,8 @@ def _profile(noise: float, share: float, steps: int) -> tuple[Array, Array]:
     sure = epsilons > -_SURE
 
     def transform(ahead: Triangle, behind: Triangle) -> NDArray[np.complex128]:
-        law = np.zeros(size)
-        law[np.arange(-one.last, one.last + 1) % size] = one.masses(ahead, behind)
-        return np.asarray(rfft(law))
+        places = np.arange(-one.last, one.last + 1) % size
+        return np.asarray(rfft(np.bincount(places, one.masses(ahead, behind), size)))
 
     def profiles(transforms: NDArray[np.complex128]) -> Array:
         law = np.roll(irfft(transforms, size), lowest, axis=-1)[..., ::-1]
