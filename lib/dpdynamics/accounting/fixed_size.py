@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike
 
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
 from ..numerics.normal_masses import mixture_masses
+from . import many_steps
 from .composition_below import composed_epsilon_lower
-from .poisson import Poisson
-from .replaced import replaced_delta, replaced_epsilon
+from .poisson import Poisson, compose
 from .runs import BoundedRun, Bracket, least_noise, zero_out_or_replace
 from .without_replacement import WithoutReplacement
 
@@ -43,10 +43,10 @@ from .without_replacement import WithoutReplacement
 class FixedSize(BoundedRun):
     r"""Independent Gaussian noise on batches of fixed size, drawn without replacement: bounds.
 
-    One step is exact. From above, steps compose as their dominating pair does; for a hundred steps
-    or more with "replace" there is a lower bound, of `replaced`, which takes seconds. From below,
-    for "replace" as the pair (2, 0); for "zero_out" as the pair (2, 1) or as Poisson samples, which
-    are (1, 0), zero others, whichever is more.
+    One step is exact. From above, steps compose as their dominating pair does, and for a hundred
+    or more `many_steps` has a better bound, which takes seconds if a record is replaced. From
+    below, for "replace" as the pair (2, 0); for "zero_out" as the pair (2, 1) or as Poisson
+    samples, which are (1, 0), zero others, whichever is more.
 
     Parameters
     ----------
@@ -95,9 +95,7 @@ class FixedSize(BoundedRun):
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
         if side > 0:
             found = self._above("delta", noise, epsilon=epsilon)
-            if self.relation == "replace":
-                found = min(found, replaced_delta(noise, self._share, self.steps, epsilon))
-            return found
+            return min(found, self._many("delta", noise, epsilon=epsilon))
         further = 0.0 if self._shift == 2 else super()._delta_bound(noise, epsilon, side)
         return max(self._below("delta", noise, epsilon=epsilon), further)
 
@@ -156,6 +154,17 @@ class FixedSize(BoundedRun):
             found = min(found, float(exact))
         return found
 
+    def _many(self, verb: str, noise: float, **at: float) -> float:
+        """Ask `many_steps`; for a record that is put back, the dominating pair."""
+        bound, run = getattr(many_steps, f"{verb}_above"), (noise, self._share, self.steps)
+        if self.relation == "replace":
+            return float(bound("replace", *run, **at))
+        found = float(bound("remove", *run, **at))
+        if found < (1.0 if verb == "delta" else np.inf):
+            back = compose((WithoutReplacement(noise, self._share, "add"), self.steps))
+            found = max(found, float(getattr(back, verb)(**at)))
+        return found
+
     def _below(self, verb: str, noise: float, **at: float) -> float:
         """Ask Poisson samples, where their answer is known."""
         with suppress(ArithmeticError):
@@ -167,18 +176,16 @@ class FixedSize(BoundedRun):
         if side < 0 and self.steps > 1:
             return self._attacked(noise, delta, rough)
         found = self._above("epsilon", noise, delta=delta)
-        if self.relation == "replace" and not rough:
-            found = min(found, replaced_epsilon(noise, self._share, self.steps, delta))
-        return found
+        return found if rough else min(found, self._many("epsilon", noise, delta=delta))
 
     def _noise_for(self, epsilon: float, delta: float) -> Bracket:
         lower, enough = super()._noise_for(epsilon, delta)
         upper = float(enough)
 
         def excess(noise: float) -> float:
-            return replaced_epsilon(noise, self._share, self.steps, delta) - epsilon
+            return self._many("epsilon", noise, delta=delta) - epsilon
 
-        if self.relation == "replace" and excess(upper) < 0:
+        if excess(upper) < 0:
             upper = min(upper, least_noise(excess, upper, tolerance=1e-3))
         return Bracket(lower, upper)
 

@@ -1,11 +1,11 @@
-r"""Many steps on batches of fixed size, one record replaced: a profile that no data exceed.
+r"""Many steps on batches of fixed size: a profile that no data exceed.
 
 A step is the pair of `fixed_size`: the second component of P is at u - g, that of Q at v - g, for
 g, u and v in the unit ball. So its profile depends on the distances a of g and u, b of g and v, d
 of u and v alone. Above level 1 it grows with a and d and falls with b; below level 1 it grows with
-b and d and falls with a (Kahane's inequality). Largest above level 1 is the profile of the pair
-A = (2, 0), below level 1 that of its opposite; the dominating pair G of `without_replacement` has
-both, and no step does.
+b and d and falls with a (Kahane's inequality). Let A be the pair with the largest profile above
+level 1, (2, 0) if the record is replaced and (2, 1) if it is removed, v = 0. Below level 1 another
+pair is the largest. The dominating pair G of `without_replacement` has both, and no step does.
 
 With :math:`\delta_{cd\dots}` for the profile of c, d, ... together, suppose that at all levels
 
@@ -18,17 +18,17 @@ others. Here :math:`\kappa` is computed for k = 0, m, 3m, 7m, ..., and m = T/30.
 
 All steps lie in boxes of a, b and d. By the monotony two triangles bound the profile of a box, one
 above and one below level 1. Losses are put on a mesh such that profiles are interpolated linearly
-in :math:`e^\varepsilon`, which only raises them.
+in :math:`e^\varepsilon`, which only raises them. The proof is in the chapter on accounting.
 """
 
 from functools import lru_cache
 from itertools import pairwise
-from math import asin, expm1, inf, log, sin, sqrt
+from math import asin, exp, expm1, inf, log, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from ..arguments import Array
 from .pairs import NOTHING
@@ -36,47 +36,51 @@ from .pairs import NOTHING
 Triangle = tuple[float, float, float]  # the distances a, b and d, in clip norms
 
 _FEWEST = 100  # steps; with fewer the dominating pair is nearly as good
-_NOISES = 0.7, 50.0  # with less noise `_HEIGHTS` err by more than 1e-5
+_NOISES = 0.7, 50.0  # with less the bracket is wide, with more the mesh is long
 _LARGEST = 1 << 17
 _REACH = 8.3  # beyond which a normal law has 5e-17
 _LOWEST = 34.0  # a loss is below -34 with probability e^-34 = 2e-15 at most, as E e^-L = 1
 _SURE = 14.0  # at epsilon = -14 all profiles are within e^-14 = 8e-7 of 1
 _ROUNDING = 1e-13  # xi: transforms and sums of 1e4 masses err by 1e-14
 _FINENESS = 0.12  # of the mesh, in deviations of a loss: adds at most 0.25 % to its variance
-_HEIGHTS = np.linspace(-6.0, 6.0, 31)  # of a standard normal variable, by the trapezoidal rule
-_WEIGHTS = np.exp(-(_HEIGHTS**2) / 2) / np.exp(-(_HEIGHTS**2) / 2).sum()
-_STEPS = np.linspace(0.0, 1.0, 500) ** 2
 _LEGS = (0.0, 0.02, 0.06, 0.12, 0.25, 0.45, 0.7, 0.95, 1.2, 1.45, 1.65, 1.8, 1.9, 1.97, 2.0)
-_A, _OPPOSITE = (2.0, 0.0, 2.0), (0.0, 2.0, 2.0)
+_OPENINGS = (0.0, 0.003, 0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.8, 1.1, 1.4, 1.7, 1.9, 2.0)
+_PAIRS: dict[str, tuple[Triangle, Triangle]] = {  # A above level 1, and what is largest below
+    "replace": ((2.0, 0.0, 2.0), (2.0, 0.0, 2.0)),
+    "remove": ((2.0, 1.0, 1.0), (1.0, 0.0, 1.0)),
+}
 
 
-def replaced_delta(noise: float, share: float, steps: int, epsilon: float) -> float:
+def delta_above(relation: str, noise: float, share: float, steps: int, epsilon: float) -> float:
     """Bound delta after `steps` steps; 1 where no bound is computed."""
-    epsilons, bounds = _profile(noise, share, steps)
+    epsilons, bounds = _profile(relation, noise, share, steps)
     if not epsilons.size or epsilon < epsilons[0]:
         return 1.0
     return float(bounds[np.searchsorted(epsilons, epsilon, side="right") - 1])
 
 
-def replaced_epsilon(noise: float, share: float, steps: int, delta: float) -> float:
+def epsilon_above(relation: str, noise: float, share: float, steps: int, delta: float) -> float:
     """Bound epsilon after `steps` steps; infinite where no bound is computed."""
-    epsilons, bounds = _profile(noise, share, steps)
+    epsilons, bounds = _profile(relation, noise, share, steps)
     enough = bounds <= delta
     return float(epsilons[enough.argmax()]) if enough.any() else inf
 
 
 @lru_cache(maxsize=16)
-def _profile(noise: float, share: float, steps: int) -> tuple[Array, Array]:
+def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Array, Array]:
     """Return ascending epsilons and a bound of the profile at them; none if none is computed."""
     if steps < _FEWEST or not _NOISES[0] <= noise <= _NOISES[1]:
         return NOTHING, NOTHING
-    mesh = _FINENESS * share * sqrt(expm1(4 / noise**2))
+    best, other = _PAIRS[relation]
+    a, b, d = (side / noise for side in best)
+    variance = exp(a * a) + exp(b * b) - 2 * exp((a * a + b * b - d * d) / 2)  # over share^2
+    mesh = _FINENESS * share * sqrt(variance)
     reach = max((1 / noise + _REACH) * 2 / noise + log(share), 1.0)
     if reach / mesh > _LARGEST / 4:
         return NOTHING, NOTHING
     one = _OnMesh(noise, share, mesh, int(reach / mesh))
     tilts = np.geomspace(0.05, 20.0, 60)
-    log_mgf = np.log(np.exp(np.multiply.outer(tilts, one.losses)) @ one.masses(_A, _A))
+    log_mgf = np.log(np.exp(np.multiply.outer(tilts, one.losses)) @ one.masses(best, other))
     top = float(np.min((steps * log_mgf + _LOWEST) / tilts))
     size = next_fast_len(int((_LOWEST + top) / mesh) + 2, real=True)
     if size > _LARGEST:
@@ -94,23 +98,23 @@ def _profile(noise: float, share: float, steps: int) -> tuple[Array, Array]:
         above, shrunk = np.cumsum(law, axis=-1), np.cumsum(law * np.exp(-epsilons[::-1]), axis=-1)
         return np.asarray((above - shrunk * np.exp(epsilons[::-1]))[..., ::-1])
 
-    a, boxes = transform(_A, _OPPOSITE), _boxes()
-    ahead = np.array([transform(first, _OPPOSITE) for first, _ in boxes])
-    behind = np.array([transform(_A, second) for _, second in boxes])
-    rest = steps // 30
-    done, growth, law = rest, -log(-expm1(-_SURE)) * steps, transform(_A, _A) ** rest
+    exchanged, boxes = (best[1], best[0], best[2]), _boxes(relation)
+    step, law = transform(best, exchanged), transform(best, other) ** (steps // 30)
+    ahead = np.array([transform(first, exchanged) for first, _ in boxes])
+    behind = np.array([transform(best, second) for _, second in boxes])
+    done, growth = steps // 30, -log(-expm1(-_SURE)) * steps
     while done < steps:
         most = np.full(sure.sum(), 0.0)
         for some in np.array_split(np.arange(len(boxes)), 12):
             most = np.maximum(
-                most, profiles((ahead[some] + behind[some] - a) * law)[:, sure].max(0)
+                most, profiles((ahead[some] + behind[some] - step) * law)[:, sure].max(0)
             )
-        least, most = profiles(a * law)[sure], np.maximum(most - _ROUNDING, 0.0)
+        least, most = profiles(step * law)[sure], np.maximum(most - _ROUNDING, 0.0)
         if most[-1] > 0:
             return NOTHING, NOTHING
         times = min(done, steps - done)
         growth += times * max(0.0, float(np.log(np.max(most[most > 0] / least[most > 0]))))
-        law, done = law * a**times, done + times
+        law, done = law * step**times, done + times
     kept = epsilons >= 0
     return epsilons[kept], np.minimum(np.exp(growth) * (profiles(law)[kept] + steps * _ROUNDING), 1)
 
@@ -137,35 +141,55 @@ class _OnMesh:
     def _side(self, triangle: Triangle) -> Array:
         """Return the profile at the levels, interpolated between exact values from above.
 
-        The line of g and u is one coordinate, at whose thresholds the profile is in closed form;
-        the height of v over it makes the weight of Q's second component random.
+        Seen from u, v is at d on the line and g beside it, at `foot`; how far the noise goes there
+        says what g weighs. The level that is reached is a known function of the noise along the
+        line. It is exceeded to the left of a place, if g is behind u also to the right of another.
         """
         if triangle in self._known:
             return self._known[triangle]
         a, b, d = (x / self.noise for x in triangle)
-        q, foot = self.share, (a * a + b * b - d * d) / (2 * a) if a else -b
-        height = sqrt(max(b * b - foot * foot, 0.0))
-        log_factor = height * _HEIGHTS[:, None] - height**2 / 2
-        start = (log_factor + (a * a - foot * foot) / 2) / (a - foot)
-        x = start + np.maximum(9.5 + a - start, 9.5) * _STEPS
-        log_p, log_q = (log(q) + (x - place / 2) * place for place in (a, foot))
-        log_p, log_q = (np.logaddexp(log(1 - q), y) for y in (log_p, log_q + log_factor))
-        e = np.maximum(log_p - log_q, 0.0)
-        e[:, 0] = 0.0
-        gain = q * (ndtr(a - x) - np.exp(e + log_factor + log_ndtr(foot - x)))
-        gain = np.maximum(gain - (1 - q) * np.expm1(e) * ndtr(-x), 0.0)
-        grown, rows = np.expm1(self._levels), zip(np.expm1(e), gain, strict=True)
-        found = _WEIGHTS @ [np.interp(grown, *row, right=0.0) for row in rows]
+        q, foot = self.share, (a * a + d * d - b * b) / (2 * d)
+        height = sqrt(max(a * a - foot * foot, 0.0))
+        half = int(max(15.0, 18 * height)) * (1 if foot >= 0 else 4)
+        spare = 1.0 if foot >= 0 else 1.001  # where the integrand ends in a kink
+        beside = np.linspace(-6.0, 6.0, 2 * half + 1)  # by the trapezoidal rule
+        density = np.exp(-(beside**2) / 2)
+        x = np.linspace(d / 2, -9.5, 800)  # level 1 is at d/2
+        weights = (1 - q) * np.exp(height * beside - height**2 / 2)
+        absent = weights[:, None] * np.exp((x - foot / 2) * foot)
+        levels = (q + absent) / (q * np.exp((x - d / 2) * d) + absent)
+        levels[:, 0] = 1.0
+        found, wanted = np.zeros_like(self._levels), np.exp(self._levels)
+        for share, weight, level in zip(density / density.sum(), weights, levels, strict=True):
+            last = int(level.argmax()) + 1
+            right, behind = x[:last], level[last:][::-1]
+            left = (
+                np.interp(level[:last], behind, x[last:][::-1], left=-40.0)
+                if behind.size
+                else -40.0
+            )
+            u, v, g = (ndtr(right - at) - ndtr(left - at) for at in (0.0, d, foot))
+            gain = q * (u - level[:last] * v) - weight * (level[:last] - 1) * g
+            found += (
+                spare * share * np.interp(wanted, level[:last], np.maximum(gain, 0.0), right=0.0)
+            )
         self._known[triangle] = found
         return found
 
 
-def _boxes() -> list[tuple[Triangle, Triangle]]:
+def _boxes(relation: str) -> list[tuple[Triangle, Triangle]]:
     """Return two triangles for every box: above level 1, and below, with P and Q exchanged.
 
-    If a + b < 2 the triangle in the ball can be enlarged, which is less noise. Else d is at most 2,
-    and where the sum of their squares exceeds 4, the third side of a triangle in the unit circle.
+    A removed record: if v = 0, both profiles grow with the lengths of u and g, which are 1; their
+    inner product is left.
+
+    A replaced one: if a + b < 2 the triangle in the ball can be enlarged, which is less noise. Else
+    d is at most 2, and where the sum of the squares of a and b exceeds 4, the third side of a
+    triangle in the unit circle.
     """
+    if relation == "remove":
+        sides = [sqrt(4 - 2 * opening) for opening in _OPENINGS]
+        return [((a2, 1.0, 1.0), (1.0, a1, 1.0)) for a2, a1 in pairwise(sides)]
     found = []
     for b1, b2 in pairwise(_LEGS):
         low, bend = 2 - b2, sqrt(max(4 - b1 * b1, 0.0))
