@@ -64,7 +64,6 @@ PENDING = {
     "notebooks/foundations/accounting.ipynb",
     "notebooks/foundations/concentration.ipynb",
     "notebooks/foundations/lemmas.ipynb",
-    "notebooks/foundations/privacy_as_divergence.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
