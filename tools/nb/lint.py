@@ -52,7 +52,6 @@ PENDING = {
     "notebooks/adaptive/private_training.ipynb",
     "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
-    "notebooks/adaptive/stationary_laws.ipynb",
     "notebooks/adaptive/stationary_lemmas.ipynb",
     "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
