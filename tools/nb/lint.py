@@ -62,7 +62,6 @@ PENDING = {
     "notebooks/clipping/rates.ipynb",
     "notebooks/foundations/accounting.ipynb",
     "notebooks/foundations/concentration.ipynb",
-    "notebooks/foundations/lemmas.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/diffusion.ipynb",
