@@ -67,7 +67,6 @@ PENDING = {
     "notebooks/least_squares/diffusion.ipynb",
     "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/one_record.ipynb",
-    "notebooks/least_squares/risk_curve.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
     "notebooks/least_squares/single_run.ipynb",
     "notebooks/least_squares/with_or_without_clipping.ipynb",
