@@ -69,7 +69,6 @@ PENDING = {
     "notebooks/least_squares/one_record.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
     "notebooks/least_squares/single_run.ipynb",
-    "notebooks/least_squares/with_or_without_clipping.ipynb",
     "notebooks/synthesis/four_lenses.ipynb",
     "notebooks/synthesis/practitioner.ipynb",
 }
