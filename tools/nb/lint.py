@@ -53,7 +53,6 @@ PENDING = {
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
-    "notebooks/clipping/clipping_and_schedule.ipynb",
     "notebooks/clipping/diffusion_lemmas.ipynb",
     "notebooks/clipping/one_pass.ipynb",
     "notebooks/clipping/rate_lemmas.ipynb",
