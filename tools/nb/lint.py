@@ -63,7 +63,6 @@ PENDING = {
     "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/one_record.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
-    "notebooks/least_squares/single_run.ipynb",
     "notebooks/synthesis/practitioner.ipynb",
 }
 _ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]{6,}>")
