@@ -56,7 +56,6 @@ PENDING = {
     "notebooks/clipping/diffusion_lemmas.ipynb",
     "notebooks/clipping/one_pass.ipynb",
     "notebooks/clipping/rates.ipynb",
-    "notebooks/foundations/accounting.ipynb",
     "notebooks/foundations/concentration.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
