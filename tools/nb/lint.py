@@ -55,7 +55,6 @@ PENDING = {
     "notebooks/clipping/clipped_diffusion.ipynb",
     "notebooks/clipping/diffusion_lemmas.ipynb",
     "notebooks/clipping/one_pass.ipynb",
-    "notebooks/clipping/rates.ipynb",
     "notebooks/foundations/concentration.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
