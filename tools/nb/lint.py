@@ -53,7 +53,6 @@ PENDING = {
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
-    "notebooks/clipping/diffusion_lemmas.ipynb",
     "notebooks/clipping/one_pass.ipynb",
     "notebooks/foundations/concentration.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
