@@ -54,7 +54,6 @@ PENDING = {
     "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
     "notebooks/clipping/one_pass.ipynb",
-    "notebooks/foundations/concentration.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/experiments.ipynb",
