@@ -57,7 +57,6 @@ PENDING = {
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/experiments.ipynb",
-    "notebooks/least_squares/one_record.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
     "notebooks/synthesis/practitioner.ipynb",
 }
