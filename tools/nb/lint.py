@@ -51,7 +51,6 @@ FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 PENDING = {
     "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
-    "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
     "notebooks/clipping/one_pass.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
