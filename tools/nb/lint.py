@@ -49,32 +49,14 @@ MAX_BINDINGS = 2  # cells that bind one name; a figure's names are bound again i
 FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 # Notebooks whose claims do not stand alone yet; one that obeys must leave.
 PENDING = {
-    "notebooks/adaptive/private_training.ipynb",
     "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
-    "notebooks/adaptive/stationary_laws.ipynb",
-    "notebooks/adaptive/stationary_lemmas.ipynb",
-    "notebooks/adaptive/which_optimiser.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
-    "notebooks/clipping/clipping_and_schedule.ipynb",
-    "notebooks/clipping/diffusion_lemmas.ipynb",
     "notebooks/clipping/one_pass.ipynb",
-    "notebooks/clipping/rate_lemmas.ipynb",
-    "notebooks/clipping/rates.ipynb",
-    "notebooks/foundations/accounting.ipynb",
-    "notebooks/foundations/concentration.ipynb",
-    "notebooks/foundations/lemmas.ipynb",
-    "notebooks/foundations/privacy_as_divergence.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
-    "notebooks/least_squares/diffusion.ipynb",
     "notebooks/least_squares/experiments.ipynb",
-    "notebooks/least_squares/one_record.ipynb",
-    "notebooks/least_squares/risk_curve.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
-    "notebooks/least_squares/single_run.ipynb",
-    "notebooks/least_squares/with_or_without_clipping.ipynb",
-    "notebooks/synthesis/four_lenses.ipynb",
     "notebooks/synthesis/practitioner.ipynb",
 }
 _ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]{6,}>")
