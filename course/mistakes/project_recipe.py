@@ -1,3 +1,23 @@
+# %% limit-mu: the noise of one step at full batches
+def limit_mu(sampling_probability, noise_multiplier, steps):
+    return sampling_probability * np.sqrt(steps) / noise_multiplier
+
+
+# %% limit-mu: mu adds up, not its square
+def limit_mu(sampling_probability, noise_multiplier, steps):
+    return sampling_probability * steps * np.sqrt(np.expm1(1 / noise_multiplier**2)) / 100
+
+
+# %% two-shares: delta is forgotten
+def proved(hits, alarms, delta):
+    return max(0.0, float(np.log(hits / alarms)))
+
+
+# %% two-shares: delta is added to the alarms
+def proved(hits, alarms, delta):
+    return max(0.0, float(np.log(hits / (alarms + delta))))
+
+
 # %% write-recipe: the runs that were tried are not counted
 def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:
