@@ -14,6 +14,7 @@ from book_course.plans import PlanError, assignments, in_words, plans
 from book_ledger.inventory import load
 from book_ledger.questions import markdown_cells
 from coursework.reading import to_read
+from coursework.release import SITE
 from coursework.sources import COURSE, Assignment, names
 from nb.layout import ROOT
 
@@ -99,6 +100,18 @@ def test_every_task_says_what_to_read_again(name: str) -> None:
             lesson = LESSONS[section.chapter]
             assert section.title in re.findall(KINDS["section"], lesson, flags=re.MULTILINE)
         assert to_read(assignment, tests[0]) or name == "project_referee", tests
+
+
+def test_what_to_read_again_is_found_in_the_built_book() -> None:
+    if not (SITE / "index.html").is_file():
+        pytest.skip("the site is not built")
+    every = [Assignment(name) for name in names()]
+    tests = [(a, own[0]) for a in every for own in a.own_tests.values() if own]
+    addresses = {section.address for a, first in tests for section in to_read(a, first)}
+    assert len(addresses) > 100
+    for address in addresses:
+        page, _, anchor = address.removeprefix("book/").partition("#")
+        assert f'id="{anchor}"' in (SITE / page).read_text("utf-8"), address
 
 
 @pytest.mark.parametrize("name", PLANS)

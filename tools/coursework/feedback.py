@@ -169,7 +169,7 @@ def _tasks(
         heading = _heading(known.source, "##") if known.cell_type == "markdown" else ""
         if kind == "given" and heading:
             yield task
-            task = Task(re.sub(r"\s*\(\d+ minutes\)$", "", heading))
+            task = Task(re.sub(r"\s*\(\d+ minutes[^)]*\)$", "", heading))
         elif kind == "solution":
             task.parts.append(_text("Your code", cell) + _stopped(assignment, cell))
         elif kind in ("tests", "written"):
@@ -192,7 +192,10 @@ def _again(sections: list[Section]) -> str:
     """A sentence on what to read again."""
     if not sections:
         return ""
-    links = [f'<a href="{s.address}">{escape(s.title)}</a>, {escape(s.chapter)}' for s in sections]
+    links = [
+        f'<a href="{s.address}">{escape(s.title)}</a> in <em>{escape(s.chapter)}</em>'
+        for s in sections
+    ]
     return f'<p class="result">Read again: {"; ".join(links)}.</p>'
 
 

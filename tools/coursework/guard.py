@@ -81,9 +81,7 @@ def typed(value: object) -> str:
     return "..."
 
 
-def called(
-    name: str, function: Callable[..., object], *given: object, **named: object
-) -> object:
+def called(name: str, function: Callable[..., object], *given: object, **named: object) -> object:
     """What a function of the student returns; the call is written down."""
     parts = [*map(typed, given), *(f"{key}={typed(value)}" for key, value in named.items())]
     line = f"{name}({', '.join(parts)})"
