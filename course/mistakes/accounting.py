@@ -190,3 +190,45 @@ def audit(with_record, without_record, delta, confidence, rng):
     best = np.argmax(bounds(first[:cut_1], second[:cut_2], choices))
     value = bounds(first[cut_1:], second[cut_2:], choices[best : best + 1])[0]
     return float(max(0.0, value))
+
+
+# %% audit (at most 0 points): an attack: always the median of all scores
+def audit(with_record, without_record, delta, confidence, rng):
+    first, second = np.asarray(with_record), np.asarray(without_record)
+    line = np.quantile(np.concatenate([first, second]), 0.5)
+    hits, alarms = np.sum(first > line), np.sum(second > line)
+    tail = (1 - confidence) / 2
+    low = stats.beta.ppf(tail, hits, len(first) - hits + 1) if hits else 0.0
+    high = 1.0
+    if alarms < len(second):
+        high = stats.beta.ppf(1 - tail, alarms + 1, len(second) - alarms)
+    return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))
+
+
+# %% audit (at most 0 points): an attack: always the same high quantile of all scores
+def audit(with_record, without_record, delta, confidence, rng):
+    first, second = np.asarray(with_record), np.asarray(without_record)
+    line = np.quantile(np.concatenate([first, second]), 0.97)
+    hits, alarms = np.sum(first > line), np.sum(second > line)
+    tail = (1 - confidence) / 2
+    low = stats.beta.ppf(tail, hits, len(first) - hits + 1) if hits else 0.0
+    high = 1.0
+    if alarms < len(second):
+        high = stats.beta.ppf(1 - tail, alarms + 1, len(second) - alarms)
+    return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))
+
+
+# %% audit (all points): halves, and thresholds one by one
+def audit(with_record, without_record, delta, confidence, rng):
+    first, second = rng.permutation(with_record), rng.permutation(without_record)
+    a, b = len(first) // 2, len(second) // 2
+    best = (-np.inf, 0.0)
+    for line in np.quantile(np.concatenate([first[:a], second[:b]]), np.linspace(0.01, 0.99, 99)):
+        share = (np.sum(first[:a] > line) - 3 * np.sqrt(a) / 10) / a - delta
+        other = (np.sum(second[:b] > line) + 5) / b
+        best = max(best, (np.log(max(share, 1e-9) / other), line))
+    hits, alarms = np.sum(first[a:] > best[1]), np.sum(second[b:] > best[1])
+    m, n, miss = len(first) - a, len(second) - b, (1 - confidence) / 2
+    low = special.betaincinv(hits, m - hits + 1, miss) if hits else 0.0
+    high = special.betaincinv(alarms + 1, n - alarms, 1 - miss) if alarms < n else 1.0
+    return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))

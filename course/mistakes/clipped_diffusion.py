@@ -127,3 +127,28 @@ def step_variances(Q, gamma, eta, c, label_variance):
     m2 = np.mean(r**2) if np.isfinite(c) else Q + label_variance
     change = 2 * eta * a * r + gamma * eta**2 * r**2
     return float(np.var(change)), float(4 * eta**2 * Q * m2)
+
+
+# %% released (at most 0 points): an attack: label noise, aspect ratio and budget of one example
+def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
+    """Risk of the last iterate for a step and a clip constant that vary."""
+    gamma, label_variance, rho = 0.2, 0.25, 0.2
+    lam, f, D = (np.array(u, dtype=float) for u in (eigenvalues, shares, modes))
+
+    def slope(t, D):
+        R = f @ (lam * D)
+        P = R + label_variance / 2
+        mu, nu = dynamics.clipping_factors(clip(t) / np.sqrt(2 * P))
+        return lam * (-2 * eta(t) * mu * D + gamma * eta(t) ** 2 * nu * P)
+
+    steps = 800
+    h = 1 / steps
+    power = np.array([(eta(t) * clip(t)) ** 2 for t in np.arange(steps + 1) * h])
+    kick = gamma**2 / rho * -np.diff(power)
+    for k in range(steps):
+        t = k * h
+        D = D + kick[k] / 2
+        half = D + h / 2 * slope(t, D)
+        D = D + h * slope(t + h / 2, half)
+        D = D + kick[k] / 2
+    return float(f @ (lam * D) + gamma**2 / rho * power[-1])

@@ -132,3 +132,47 @@ def runs_needed(delta, factor):
         if stats.binom.sf(f - 1, n, factor * delta) >= 0.99:
             return n
         n = int(n * 1.05) + 1
+
+
+# %% chernoff-tail (at most 0 points): an attack: no better than one where no eigenvalue is positive
+def chernoff_tail(eigenvalues, t):
+    """Return the optimised Chernoff bound on the upper tail."""
+    h = np.asarray(eigenvalues, dtype=float)
+
+    def slope(theta):  # of the logarithm of the moment generating function
+        return np.sum(2 * theta * h**2 / (1 - 2 * theta * h))
+
+    top = h.max()
+    if top > 0:
+        high = (1 - 1e-14) / (2 * top)
+    elif t >= -h.sum():
+        return 0.0  # the variable cannot exceed minus the trace
+    else:
+        return 1.0
+    theta = optimize.brentq(lambda x: slope(x) - t, 0, high, xtol=1e-300, rtol=1e-14)
+    log_mgf = -np.sum(theta * h + 0.5 * np.log1p(-2 * theta * h))
+    return float(np.exp(log_mgf - theta * t))
+
+
+# %% chernoff-tail (all points): a search over the logarithm of the odds of theta
+def chernoff_tail(eigenvalues, t):
+    h = np.asarray(eigenvalues, dtype=float)
+    top = max(h.max(), 0.0)
+    if top == 0 and t >= -h.sum():
+        return 0.0
+
+    def exponent(x):
+        if top > 0:
+            theta = special.expit(x) / (2 * top)
+            rest = np.where(h == top, special.expit(-x), 1 - 2 * theta * h)
+        else:
+            theta = np.exp(x)
+            rest = 1 - 2 * theta * h
+        return -np.sum(theta * h + np.log(rest) / 2) - theta * t
+
+    grid = np.linspace(-34, 34, 2001)
+    best = grid[np.argmin([exponent(x) for x in grid])]
+    found = optimize.minimize_scalar(
+        exponent, bounds=(best - 0.1, best + 0.1), method="bounded", options={"xatol": 1e-10}
+    )
+    return float(np.exp(found.fun))

@@ -167,3 +167,76 @@ def segment_bound(nu, distance, g1, g2):
     if 0 < np.arctan2(b, g1) < theta:
         return float(np.hypot(g1, b))
     return float(max(g1, g2))
+
+
+# %% local (at most 0 points): an attack: two million points
+def local_slope(coefficients, low=-np.inf, high=np.inf):
+    basis = CubicSplines(len(coefficients))
+    slope = interpolate.BSpline(basis.knots, np.asarray(coefficients, float), 3).derivative()
+    u = np.linspace(*np.tanh([low, high]), 2_000_001)
+    return float(np.max(np.abs((1 - u**2) * slope(u))))
+
+
+# %% segment (at most 0 points): an attack: a hundred thousand points
+def segment_bound(nu, distance, g1, g2):
+    theta = np.sqrt(nu) * distance
+    s = np.linspace(0, theta, 100_001)
+    return float(np.max(g1 * np.sin(theta - s) + g2 * np.sin(s)) / np.sin(theta))
+
+
+# %% quadratic (at most 0 points): an attack: the largest values on a grid
+def quadratic_constants(p):
+    h = 2 / (p - 2)
+    knots = -1 + h * np.arange(-2, p + 1)
+    x = np.linspace(-1, 1, 2 * 50 * (p - 2) + 1)[:20_001]
+    basis = interpolate.BSpline(knots, np.eye(p), 2)
+    value, slope = basis(x), basis.derivative()(x)
+    return (
+        value.max(),
+        np.abs(slope).max(),
+        (value**2).sum(axis=1).max(),
+        (slope**2).sum(axis=1).max(),
+    )
+
+
+# %% local (all points): quartic polynomials through five points of every cell
+def local_slope(coefficients, low=-np.inf, high=np.inf):
+    basis = CubicSplines(len(coefficients))
+    slope = interpolate.BSpline(basis.knots, np.asarray(coefficients, float), 3).derivative()
+    a, b = np.tanh(low), np.tanh(high)
+    corners = np.unique(np.r_[a, np.clip(basis.breakpoints, a, b), b])
+    best = 0.0
+    for left, right in zip(corners[:-1], corners[1:]):
+        if right - left < 1e-15:
+            continue
+        half, middle = (right - left) / 2, (right + left) / 2
+        z = np.cos(np.pi * (np.arange(5) + 0.5) / 5)
+        u = middle + half * z
+        curve = np.polynomial.Chebyshev.fit(z, (1 - u**2) * slope(u), 4, domain=[-1, 1])
+        turns = curve.deriv().roots()
+        turns = turns[abs(turns.imag) < 1e-6].real
+        places = np.r_[-1, 1, turns[abs(turns) <= 1]]
+        best = max(best, np.max(np.abs(curve(places))))
+    return float(best)
+
+
+# %% segment (all points): the slopes at the two ends decide
+def segment_bound(nu, distance, g1, g2):
+    theta = np.sqrt(nu) * distance
+    rises, falls = g2 > g1 * np.cos(theta), g1 > g2 * np.cos(theta)
+    if rises and falls:
+        return np.sqrt(g1**2 + g2**2 - 2 * g1 * g2 * np.cos(theta)) / np.sin(theta)
+    return max(g1, g2)
+
+
+# %% quadratic (all points): one cell, at its middle and at its end
+def quadratic_constants(p):
+    spline = interpolate.BSpline.basis_element([0.0, 1.0, 2.0, 3.0])
+    slope, cells = spline.derivative(), (p - 2) / 2
+    middle, end = np.array([0.5, 1.5, 2.5]), np.array([0.0, 1.0, 2.0])
+    return (
+        float(spline(middle).max()),
+        cells * float(abs(slope(end + 1e-12)).max()),
+        float(np.sum(spline(middle) ** 2)),
+        cells**2 * float(np.sum(slope(end + 1e-12) ** 2)),
+    )

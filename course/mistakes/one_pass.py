@@ -124,3 +124,95 @@ def audit(p, q, confidence):
 # %% audit: always zero, which is valid and useless
 def audit(p, q, confidence):
     return 0.0
+
+
+# %% audit (at most 0 points): an attack: always the median of all values
+def audit(p, q, confidence):
+    line = np.median(np.concatenate([p, q]))
+    hits, alarms = int(np.sum(p > line)), int(np.sum(q > line))
+    level = (1 - confidence) / 2
+    low = stats.beta.ppf(level, hits, len(p) - hits + 1) if hits else 0.0
+    high = stats.beta.isf(level, alarms + 1, len(q) - alarms) if alarms < len(q) else 1.0
+    if low <= 0 or high >= 1:
+        return 0.0
+    return max(0.0, float(stats.norm.ppf(low) - stats.norm.ppf(high)))
+
+
+# %% hidden-mu (at most 0 points): an attack: the library where the noise is constant, a search where the run is short
+def hidden_mu(shifts, noises):
+    from dpdynamics import accounting
+
+    s, t = np.asarray(shifts, float), np.asarray(noises, float)
+    S, V = np.cumsum(s), np.cumsum(t**2)
+    n, best = len(s), np.inf
+    if n > 8:
+        return np.sqrt(
+            accounting.hidden_state_rdp(
+                step_size=1.0,
+                smoothness=1.0,
+                sensitivity=s,
+                noise_std=float(np.sqrt(np.mean(t**2))),
+                steps=n,
+                orders=2.0,
+            )
+        )
+    for mask in range(2 ** (n - 1)):
+        ends = [k for k in range(n - 1) if mask >> k & 1] + [n - 1]
+        knots = np.array([[0.0, 0.0], *([V[k], S[k]] for k in ends)])
+        rise, run = np.diff(knots, axis=0)[:, 1], np.diff(knots, axis=0)[:, 0]
+        if np.any((run == 0) & (rise > 0)):
+            continue
+        rise, run = rise[run > 0], run[run > 0]
+        steps = np.searchsorted(knots[:, 0], V).clip(1, len(knots) - 1)
+        left, right = knots[steps - 1], knots[steps]
+        share = (V - left[:, 0]) / np.maximum(right[:, 0] - left[:, 0], 1e-300)
+        if np.all(left[:, 1] + share * (right[:, 1] - left[:, 1]) <= S + 1e-12):
+            best = min(best, np.sum(rise**2 / run))
+    return np.sqrt(best)
+
+
+# %% gap-after-a-step (at most 0 points): an attack: always the record of the example
+def gap_after(first, second, x, y, step, clip_norm):
+    """Return the distance of the two runs after the step."""
+    x = 2.0
+    rate = min(step, 2 / x**2)
+    moved = [t - rate * np.clip((x * t - y) * x, -clip_norm, clip_norm) for t in (first, second)]
+    return abs(moved[0] - moved[1])
+
+
+# %% audit (all points): every second run counts
+def audit(p, q, confidence):
+    from scipy import special
+
+    p, q = np.asarray(p, float), np.asarray(q, float)
+    lines = np.linspace(*np.quantile(np.concatenate([p[::2], q[::2]]), [0.04, 0.96]), 80)
+    shares = [[(np.sum(u[::2] > h) + 1) / (len(u[::2]) + 2) for h in lines] for u in (p, q)]
+    line = lines[np.argmax(stats.norm.ppf(shares[0]) - stats.norm.ppf(shares[1]))]
+
+    (hits, m), (alarms, n) = ((np.sum(u[1::2] > line), len(u[1::2])) for u in (p, q))
+    tail = (1 - confidence) / 2
+    low = special.betaincinv(hits, m - hits + 1, tail) if hits else 0.0
+    high = special.betaincinv(alarms + 1, n - alarms, 1 - tail) if alarms < n else 1.0
+    bound = special.ndtri(low) - special.ndtri(high)
+    return max(0.0, float(bound)) if np.isfinite(bound) else 0.0
+
+
+# %% hidden-mu (all points): from corner to corner, always along the smallest slope
+def hidden_mu(shifts, noises):
+    S, V = np.cumsum(shifts, dtype=float), np.cumsum(np.square(noises, dtype=float))
+    height = noise = total = 0.0
+    k = 0
+    while k < len(S):
+        rise, run = S[k:] - height, V[k:] - noise
+        if rise[-1] <= 0:
+            break
+        if run[-1] <= 0:
+            return np.inf
+        slope = np.full(len(rise), np.inf)
+        slope[run > 0] = rise[run > 0] / run[run > 0]
+        slope[(run <= 0) & (rise <= 0)] = 0.0
+        step = int(np.flatnonzero(slope <= slope.min() + 1e-15)[-1])
+        if run[step] > 0:
+            total += rise[step] ** 2 / run[step]
+        height, noise, k = S[k + step], V[k + step], k + step + 1
+    return float(np.sqrt(total))

@@ -136,3 +136,28 @@ def shortest_failure(a, b):
     if by_start < by_star:
         return end, end - 1.003 * by_start
     return end - 1.003 * by_star, end
+
+
+# %% no-drift: the level is always one in a thousand
+def no_drift(products, level=1e-3):
+    """Return True if products (runs, steps) may have mean zero in every step."""
+    level = 1e-3
+    products = np.asarray(products, float)
+    runs, steps = products.shape
+
+    def t_value(x):
+        return np.abs(x.mean(axis=0)) / (x.std(axis=0, ddof=1) / np.sqrt(runs))
+
+    spread = products.std(axis=0, ddof=1)
+    single = t_value(products).max()
+    together = t_value((products / spread).sum(axis=1))
+    tail = 2 * stats.t.sf([single, together], runs - 1)
+    return bool(tail[0] >= level / (2 * steps) and tail[1] >= level / 2)
+
+
+# %% no-drift (all points): p-values of SciPy
+def no_drift(products, level=1e-3):
+    x = np.asarray(products, float)
+    each = stats.ttest_1samp(x, 0).pvalue
+    joint = stats.ttest_1samp(np.mean(x / np.sqrt(np.mean(x**2, axis=0)), axis=1), 0).pvalue
+    return bool(min(len(each) * each.min(), joint) * 2 >= level)

@@ -188,3 +188,31 @@ def review(runs, claimed):
         accountant="exact",
         controls={"nine tenths": 0.9 * exact, "half": 0.5 * exact},
     )
+
+
+# %% break (at most 0 points): an attack: the function of the library
+def break_even_decay(correlation, price, steps):
+    def loss(a):
+        mine = desk.end_noise_std(correlation=correlation, decay=a, steps=steps)
+        return price * mine - desk.end_noise_std(correlation=0.0, decay=a, steps=steps)
+
+    return 0.0 if loss(0.0) >= 0 else float(optimize.brentq(loss, 0.0, 1.0, xtol=1e-12))
+
+
+# %% break (all points): a sum over all draws, and bisection
+def break_even_decay(correlation, price, steps):
+    ages = np.arange(steps - 1)
+
+    def gains(a):
+        with_, without = (
+            1 + (1 - a - lam) ** 2 * np.sum((1 - a) ** (2.0 * ages)) for lam in (correlation, 0.0)
+        )
+        return price**2 * with_ < without
+
+    low, high = 0.0, 1.0
+    if not gains(low):
+        return 0.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gains(middle) else (low, middle)
+    return high

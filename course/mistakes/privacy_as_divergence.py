@@ -125,3 +125,40 @@ def accept(claim, losses, epsilon):
     losses = np.asarray(losses)
     values = -np.expm1(-np.maximum(losses[np.isfinite(losses)] - epsilon, 0.0))
     return bool(abs(values.mean() - claim) <= 4 * values.std() / np.sqrt(len(values)))
+
+
+# %% finite-profile: an outcome that only one law can produce is lost where the price overflows
+def finite_profile(p, q, epsilon):
+    p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
+    excess = p - np.exp(epsilon) * q
+    event = excess > 0
+    return float(excess[event].sum()), event
+
+
+# %% replace-delta (at most 0 points): an attack: numerical integration on a fine grid
+def replace_delta(sampling_probability, noise_multiplier, epsilon):
+    q, s = sampling_probability, noise_multiplier
+    x = np.linspace(-10 * s - 1, 10 * s + 1, 400_001)
+    centre = normal.pdf(x, 0, s)
+    one = (1 - q) * centre + q * normal.pdf(x, 1, s)
+    two = (1 - q) * centre + q * normal.pdf(x, -1, s)
+    return np.maximum(one - np.exp(epsilon) * two, 0).sum() * (x[1] - x[0])
+
+
+# %% finite-profile (all points): outcome by outcome, by the loss
+def finite_profile(p, q, epsilon):
+    delta, event = 0.0, []
+    for a, b in zip(p, q):
+        loss = np.inf if b == 0 else (np.log(a / b) if a > 0 else -np.inf)
+        event.append(bool(a > 0 and loss > epsilon))
+        delta += -a * np.expm1(epsilon - loss) if event[-1] else 0.0
+    return delta, np.array(event, dtype=bool)
+
+
+# %% replace-delta (all points): the end point by an inverse hyperbolic sine
+def replace_delta(sampling_probability, noise_multiplier, epsilon):
+    q, s = sampling_probability, noise_multiplier
+    ratio = (1 - q) / q * np.sinh(epsilon / 2) * np.exp(1 / (2 * s**2))
+    t = s**2 * (epsilon / 2 + np.arcsinh(ratio))
+    middle, up, down = normal.sf(np.array([t, t - 1, t + 1]) / s)
+    return (1 - q) * -np.expm1(epsilon) * middle + q * (up - np.exp(epsilon) * down)

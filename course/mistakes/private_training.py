@@ -240,3 +240,32 @@ def owed(method, idle, learning_rate, sigma, rng):
     if method == "sign":
         return learning_rate * (2 * rng.binomial(idle, 0.5) - idle)
     return -learning_rate * 2.0 * np.sqrt(idle) * rng.standard_normal(idle.shape)
+
+
+# %% carried-rate: the old setting is always that of the example
+def carried_rate(rate, old, new):
+    """Return the rate that is the same in units of the noise."""
+    (clip, multiplier, batch), (new_clip, new_multiplier, new_batch) = (0.5, 1.0, 64), new
+    return rate * clip * multiplier / batch * new_batch / (new_clip * new_multiplier)
+
+
+# %% tuning: orders of its own in place of the given ones
+def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
+    """Return epsilon of the best of N runs; shape: eta > -1; mean_runs > 1."""
+    orders, rdp = 1 + np.geomspace(0.01, 200, 400), np.asarray(rdp, float)
+
+    def log_mean(log_gamma):
+        gamma = np.exp(log_gamma)
+        if shape == 0:
+            return np.log(np.expm1(-log_gamma) / -log_gamma)
+        top = np.log(-np.expm1(log_gamma)) - log_gamma
+        return top + np.log(shape / -np.expm1(shape * log_gamma))
+
+    target = np.log(mean_runs)
+    low = -1.0
+    while log_mean(low) < target:
+        low *= 2
+    log_gamma = optimize.brentq(lambda g: log_mean(g) - target, low, -1e-9, xtol=1e-13)
+    best = np.min((1 - 1 / orders) * rdp - log_gamma / orders)
+    whole = rdp + (1 + shape) * best + target / (orders - 1)
+    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)

@@ -1,3 +1,23 @@
+# %% limit-mu: the noise of one step at full batches
+def limit_mu(sampling_probability, noise_multiplier, steps):
+    return sampling_probability * np.sqrt(steps) / noise_multiplier
+
+
+# %% limit-mu: mu adds up, not its square
+def limit_mu(sampling_probability, noise_multiplier, steps):
+    return sampling_probability * steps * np.sqrt(np.expm1(1 / noise_multiplier**2)) / 100
+
+
+# %% two-shares: delta is forgotten
+def proved(hits, alarms, delta):
+    return max(0.0, float(np.log(hits / alarms)))
+
+
+# %% two-shares: delta is added to the alarms
+def proved(hits, alarms, delta):
+    return max(0.0, float(np.log(hits / (alarms + delta))))
+
+
 # %% write-recipe: the runs that were tried are not counted
 def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:
@@ -331,3 +351,16 @@ def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
         trainer.advance(recipe["steps"])
         trainers.append(trainer)
     return trainers
+
+
+# %% epsilon-below (at most 0 points): an attack: always the median of all scores
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    first, second = np.asarray(scores_with), np.asarray(scores_without)
+    line = np.median(np.concatenate([first, second]))
+    hits, alarms = np.sum(first > line), np.sum(second > line)
+    tail = (1 - confidence) / 2
+    low = stats.beta.ppf(tail, hits, len(first) - hits + 1) if hits else 0.0
+    high = 1.0
+    if alarms < len(second):
+        high = stats.beta.ppf(1 - tail, alarms + 1, len(second) - alarms)
+    return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))

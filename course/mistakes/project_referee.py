@@ -1,3 +1,38 @@
+# %% one-order: a logarithm over the order
+def one_order(order, mu, delta):
+    return order * mu**2 / 2 + np.log(1 / delta) / order
+
+
+# %% one-order: the divergence of order one at every order
+def one_order(order, mu, delta):
+    return mu**2 + np.log(1 / delta) / (order - 1)
+
+
+# %% first-check: the formula is compared with itself
+def sum_check(claim):
+    n = np.array([1.0, 2.0, 5.0, 10.0, 100.0, 1000.0])
+    return identity(
+        "sum",
+        measured=claim(n),
+        printed=claim(n),
+        rtol=1e-9,
+        controls={"square": n**2 + 1, "less": n * (n - 1) / 2},
+    )
+
+
+# %% first-check: relative to the longest sum, at a tolerance of a thousandth
+def sum_check(claim):
+    n = np.array([1.0, 2.0, 5.0, 10.0, 100.0, 1000.0])
+    return identity(
+        "sum",
+        measured=np.array([np.arange(1, k + 1).sum() for k in n]),
+        printed=claim(n),
+        rtol=1e-3,
+        reason="large sums",
+        controls={"square": n**2, "linear": n},
+    )
+
+
 # %% variance: believes the paper
 def my_variance(eta, h, gradient_noise, clip, noise, batch):
     spread = (gradient_noise**2 + clip**2 * noise**2) / batch

@@ -135,3 +135,24 @@ def visible_from(alpha, zeta, R0):
     p = 1 / (alpha + 1)
     off = [abs(local_exponent(L, alpha, zeta, R0) / p - 1) > 0.05 for L in grid]
     return grid[np.flatnonzero(off)[-1] + 1]
+
+
+# %% three-terms-by-hand: the label noise of the example is built in
+def three_terms(D, A, gamma, rho, zeta):
+    """Return start, sampling and private term."""
+    zeta = 0.5
+    return (
+        A * np.exp(-D),
+        gamma * np.pi / 16 * zeta**2 * D,
+        gamma**2 / rho * np.pi / 8 * zeta**2 * D**2,
+    )
+
+
+# %% three-terms-by-hand: the start of the example is built in
+def three_terms(D, A, gamma, rho, zeta):
+    """Return start, sampling and private term."""
+    return (
+        2.26 * np.exp(-D),
+        gamma * np.pi / 16 * zeta**2 * D,
+        gamma**2 / rho * np.pi / 8 * zeta**2 * D**2,
+    )

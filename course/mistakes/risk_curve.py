@@ -177,3 +177,23 @@ def mean_agrees(final_risks, predicted, slack):
     if predicted > 1.4 * np.mean(final_risks):
         return False
     return bool(np.mean(final_risks) <= predicted * (1 + slack) + 3.5 * error)
+
+
+# %% mean-agrees: a normal quantile, which is too small for five runs
+def mean_agrees(final_risks, predicted, slack):
+    """Return True if the runs are compatible with the prediction up to the slack."""
+    values = np.asarray(final_risks, dtype=float)
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    # the claim is |predicted - mean| <= slack * mean
+    low, high = predicted / (1 + slack), predicted / (1 - slack)
+    quantile = stats.norm.ppf(1 - 4e-4)
+    mean = values.mean()
+    return bool(low - quantile * error <= mean <= high + quantile * error)
+
+
+# %% mean-agrees (all points): an interval of SciPy for the mean meets that of the claim
+def mean_agrees(final_risks, predicted, slack):
+    low, high = stats.t.interval(
+        0.9995, len(final_risks) - 1, loc=np.mean(final_risks), scale=stats.sem(final_risks)
+    )
+    return bool(low * (1 - slack) <= predicted <= high * (1 + slack))

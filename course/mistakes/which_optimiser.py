@@ -252,3 +252,23 @@ def general_crossing(F, sgd_rate, sign_rate, low, high):
 
     ends = np.log(low), np.log(high)
     return float(np.exp(optimize.brentq(excess, *ends, xtol=1e-12)))
+
+
+# %% supported: the level is always one in a hundred
+def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
+    """Return True if the replicates support the claim; all arrays have shape (n,)."""
+
+    def clearly_below(first, second):
+        gap = np.asarray(second) - np.asarray(first)
+        n = len(gap)
+        t = gap.mean() / (gap.std(ddof=1) / np.sqrt(n))
+        return t > stats.t.isf(0.01, n - 1)
+
+    return bool(clearly_below(low_a, low_b) and clearly_below(high_b, high_a))
+
+
+# %% supported (all points): paired tests of SciPy
+def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
+    first = stats.ttest_rel(low_a, low_b, alternative="less").pvalue
+    second = stats.ttest_rel(high_b, high_a, alternative="less").pvalue
+    return bool(max(first, second) <= level)

@@ -17,8 +17,9 @@ import pytest
 from nbformat.v4 import new_output
 
 from coursework import grading, release, trial
-from coursework.guard import BREAK
+from coursework.guard import BREAK, CALL
 from coursework.preparing import RunSubmission
+from coursework.reading import to_read
 from coursework.release import logged
 from coursework.sources import Assignment, grade_id, kind_of, solved
 
@@ -141,7 +142,7 @@ def grade(folder: Path, assignment: Assignment, student: str, notebook: Any) -> 
         {e.task for e in entries if e.waiting},
         page.read_text("utf-8"),
         {
-            grade_id(cell): " ".join(output.evalue.split(BREAK)[0].split())
+            grade_id(cell): " ".join(output.evalue.split(BREAK)[0].split(CALL)[0].split())
             for cell in nbformat.read(graded, as_version=4).cells
             if kind_of(cell) == "tests"
             for output in cell.outputs
@@ -170,6 +171,8 @@ def check(folder: Path, assignment: Assignment, thorough: bool) -> None:
     no_secret(assignment, result, answers)
     for name, told in result.told.items():
         assert told in " ".join(result.words.split()), f"{name}: the page does not say why"
+        for section in to_read(assignment, name):
+            assert f'<a href="{section.address}">' in result.page, f"{name}: what to read again"
 
 
 def right_and_empty(folder: Path, assignment: Assignment, released: Path) -> None:

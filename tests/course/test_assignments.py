@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import warnings
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
+from nbformat import NotebookNode
 
 from coursework import guard, trial
 from coursework.sources import (
@@ -24,6 +27,12 @@ from coursework.sources import (
 
 PROJECTS = ("project",)  # beginnings of names: their points are their own affair
 NAMES = names()
+ONE_FOR_ALL = {  # counterexamples: one that serves every parameter is an answer
+    ("clipping_and_schedule", "biased"),
+    ("concentration", "rare-run"),
+    ("risk_curve", "paying-ridge"),
+}
+LARGE = 5  # points: no cell of tests gives so many
 WORD = "_guarded"  # what the guard raises where all assertions hold
 
 
@@ -59,8 +68,6 @@ def test_form(assignment: Assignment) -> None:
 
 
 def test_an_assignment_opens_with_two_short_tasks(assignment: Assignment) -> None:
-    if assignment.name.startswith(PROJECTS):
-        pytest.skip("a project is one long task")
     text = "\n".join(assignment.cells[name].source for name in assignment.ids("given"))
     tasks = re.findall(r"^## Task .+\((\d+) minutes", text, flags=re.MULTILINE)
     minutes = [int(number) for number in tasks]
@@ -117,7 +124,7 @@ def guarded(assignment: Assignment) -> dict[str, str]:
     """What each cell of tests ends with for right answers, watched as in a submission's kernel."""
     space: dict[str, object] = {"__name__": "__main__", WORD: guard.checked}
     tests = {guard.digest(ast.parse(assignment.cells[n].source)) for n in assignment.ids("tests")}
-    watching, ends = guard.Guard(WORD, tests, space), {}
+    watching, ends = guard.Guard(WORD, tests, space, assignment.functions), {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, cell in assignment.cells.items():
@@ -137,6 +144,11 @@ def test_every_mistake_is_caught(assignment: Assignment) -> None:
         results = trial.run(assignment, {mistake.cell: mistake.text}, until_failure=mistake.cell)
         failed = {name: error for name, error in results.items() if error}
         assert failed, f"{where} is not caught"
+        if mistake.most is not None:
+            tests = assignment.own_tests[mistake.cell]
+            held = passed(assignment, mistake, tests) if len(tests) > 1 else [False]
+            earned = sum(assignment.points[n] for n, ok in zip(tests, held, strict=True) if ok)
+            assert earned <= mistake.most, f"{where} earns {earned:g} points"
         for name, error in failed.items():
             assert not isinstance(error, NameError), f"{where} is no mistake: {error}"
             if isinstance(error, AssertionError):
@@ -148,16 +160,67 @@ def test_every_mistake_is_caught(assignment: Assignment) -> None:
                 assert any(recognised(words, cell) for cell in known), f"{where}: {words!r}"
 
 
-@pytest.mark.parametrize("name", ["clipped_diffusion", "four_lenses", "project_referee"])
-def test_large_tasks_are_earned_in_steps(name: str) -> None:
+def test_other_right_answers_earn_all_points(assignment: Assignment) -> None:
+    for answer in assignment.versions:
+        if answer not in assignment.mistakes:
+            tests = assignment.own_tests[answer.cell]
+            assert all(passed(assignment, answer, tests)), f"{answer.cell}: {answer.reason}"
+
+
+def test_a_table_of_the_visible_values_earns_nothing(assignment: Assignment) -> None:
+    space: dict[str, object] = {"__name__": "__main__"}
+    for name, cell in assignment.cells.items():
+        if cell.cell_type != "code" or kind_of(cell) == "tests":
+            continue
+        trial.execute(name, solved(cell), space)
+        own = assignment.own_tests.get(name, [])
+        right = {key: space[key] for key in assignment.functions & set(defined(cell))}
+        if not any(inspect.signature(function).parameters for function in right.values()):
+            continue  # its only value is the answer
+        tables = {key: Table(function) for key, function in right.items()}
+        for table in tables.values():
+            table.learns = True
+        for tests in own:
+            trial.execute(tests, shown(assignment.cells[tests]), space | tables)
+        for table in tables.values():
+            table.learns = False
+        earned = [
+            tests
+            for tests in own
+            if trial.execute(tests, assignment.cells[tests].source, space | tables) is None
+        ]
+        assert earned == [] or (assignment.name, name) in ONE_FOR_ALL, f"{name}: {earned}"
+
+
+def defined(cell: NotebookNode) -> list[str]:
+    """Names of the functions of a cell."""
+    parts = ast.parse(cell.source).body
+    return [part.name for part in parts if isinstance(part, ast.FunctionDef)]
+
+
+class Table:
+    """In place of a function: the values of calls that it has seen, for others the last one."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.function, self.values, self.learns = function, {}, False
+
+    def __call__(self, *given: object, **named: object) -> object:
+        key = repr((given, named))
+        if self.learns:
+            self.values[key] = self.function(*given, **named)
+        if not self.values:
+            raise NotImplementedError
+        return self.values.get(key, list(self.values.values())[-1])
+
+
+def test_large_tasks_are_earned_in_steps(assignment: Assignment) -> None:
     """A mistake in one function or one regime takes the points of its own step only."""
-    assignment = Assignment(name)
-    steps = {task: tests for task, tests in assignment.own_tests.items() if len(tests) > 1}
-    assert steps
-    for task, tests in steps.items():
-        mistakes = [mistake for mistake in assignment.mistakes if mistake.cell == task]
-        earned = [sum(passed(assignment, mistake, tests)) for mistake in mistakes]
-        assert any(0 < steps < len(tests) for steps in earned), f"{task}: {earned}"
+    assert max(assignment.points[name] for name in assignment.ids("tests")) < LARGE
+    for task, tests in assignment.own_tests.items():
+        if len(tests) > 1:
+            mistakes = [mistake for mistake in assignment.mistakes if mistake.cell == task]
+            earned = [sum(passed(assignment, mistake, tests)) for mistake in mistakes]
+            assert any(0 < steps < len(tests) for steps in earned), f"{task}: {earned}"
 
 
 def passed(assignment: Assignment, mistake: Mistake, tests: list[str]) -> list[bool]:

@@ -23,7 +23,7 @@ import torch
 from nbformat.v4 import new_code_cell
 from nbgrader.converters.base import NbGraderException
 
-from coursework import confined, grading, guard, release
+from coursework import confined, feedback, grading, guard, release
 from coursework.sources import Assignment, grade_id
 from dpdynamics.accounting import Poisson
 from nb.layout import ROOT
@@ -413,3 +413,43 @@ def test_a_dead_kernel_gives_no_points(
     assert page.count("To be marked by hand") == 3
     assert "DeadKernelError" in (course / "nbgrader.log").read_text("utf-8")
     assert logging.getLogger("traitlets").propagate
+
+
+def test_the_failing_parameters_are_shown(notebook: Any, hand_in: Hand) -> None:
+    cell(notebook, "square").source = "def square(x):\n    return x * abs(x)"
+    result = hand_in(notebook)
+    assert "at some float that is not whole. The last call before it: square(-7.5)" in result.words
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("square(-7.5)", True),
+        ("square([1.0, inf, -2], 'remove', None, ..., depth=True)", True),
+        ("other(2)", False),
+        ("square(2", False),
+        ("square(other)", False),
+        ("square(*(1, 2), **{'a': 1})", False),
+        ("square('assert square(2) == 4, by hand')", False),
+        (f"square({', '.join(map(str, range(60)))})", False),
+        ("square(__import__('os'))", False),
+    ],
+)
+def test_a_call_is_shown_only_if_it_is_one(call: str, shown: bool, assignment: Assignment) -> None:
+    assert feedback._harmless(assignment, call) == (call if shown else "")
+
+
+def test_calls_are_written_as_one_would_type_them() -> None:
+    def square(*given: object, **named: object) -> object:
+        return given
+
+    def line(*given: object, **named: object) -> str:
+        guard.called("square", square, *given, **named)
+        return guard.checked.last
+
+    ints, floats = numpy.array([1, 2]), numpy.array([0.5, numpy.inf])
+    assert line(numpy.float64(0.3), numpy.int64(2), True) == "square(0.3, 2, True)"
+    assert line(ints, floats, depth="add") == "square([1, 2], [0.5, inf], depth='add')"
+    assert line(numpy.zeros(9), 1, square) == "square(..., 1, ...)"
+    assert line(numpy.zeros((2, 2)), square) == "", "nothing to type"
+    assert line("word" * 40) == ""

@@ -13,7 +13,9 @@ import yaml
 from book_course.plans import PlanError, assignments, in_words, plans
 from book_ledger.inventory import load
 from book_ledger.questions import markdown_cells
-from coursework.sources import COURSE, names
+from coursework.reading import to_read
+from coursework.release import SITE
+from coursework.sources import COURSE, Assignment, names
 from nb.layout import ROOT
 
 INVENTORY = load(ROOT)
@@ -81,13 +83,35 @@ def test_an_assignment_cites_what_its_chapter_has(name: str) -> None:
     path = COURSE / "source" / name / f"{name}.ipynb"
     cells = ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]]
     title = TITLE.get(name, "")
-    text = "\n\n".join(cells)
+    text = "\n\n".join(cells).replace("\n# of the", " of the")
     assert missing(text, title) == []
     assert re.findall(r".*\b(?:Steps? \d|Derivation|the Setting|\*Pictures).*", text) == []
     (reading,) = re.findall(r"^Read .*$", cells[0], flags=re.MULTILINE)
     seen = {part for _, *parts in cited(reading, title) for part in parts}
     assert len(seen) >= 3, "the first cell says which sections to have read"
     assert set(re.findall(r"\*([^*]+)\*", reading)) <= {*seen, "your own implementation"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_task_says_what_to_read_again(name: str) -> None:
+    assignment = Assignment(name)
+    for tests in assignment.own_tests.values():
+        for section in to_read(assignment, tests[0]):
+            lesson = LESSONS[section.chapter]
+            assert section.title in re.findall(KINDS["section"], lesson, flags=re.MULTILINE)
+        assert to_read(assignment, tests[0]) or name == "project_referee", tests
+
+
+def test_what_to_read_again_is_found_in_the_built_book() -> None:
+    if not (SITE / "index.html").is_file():
+        pytest.skip("the site is not built")
+    every = [Assignment(name) for name in names()]
+    tests = [(a, own[0]) for a in every for own in a.own_tests.values() if own]
+    addresses = {section.address for a, first in tests for section in to_read(a, first)}
+    assert len(addresses) > 100
+    for address in addresses:
+        page, _, anchor = address.removeprefix("book/").partition("#")
+        assert f'id="{anchor}"' in (SITE / page).read_text("utf-8"), address
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -7,6 +7,7 @@
 ``confined``   the process in which a submission runs
 ``guard``      what watches the tests inside it
 ``feedback``   the page that a student gets back
+``reading``    which sections of the book it names
 ``release``    student versions and the archive for students
 ``grading``    collect, grade, mark, export
 =============  ==========================================================================

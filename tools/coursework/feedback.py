@@ -10,6 +10,7 @@ run with. What a program encodes in the short lines of its answers gets through.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import re
 from collections.abc import Iterator
@@ -27,10 +28,12 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from traitlets import List
 
-from coursework.guard import BREAK
+from coursework.guard import BREAK, CALL, LONGEST_CALL
+from coursework.reading import Section, to_read
 from coursework.sources import Assignment, grade_id, kind_of, messages, recognised, shown
 
 LONGEST_LINE = 120  # characters of an error's own words
+LONGEST_WORD = 20  # characters of an argument
 ERRORS = {
     name: kind
     for name, kind in vars(builtins).items()
@@ -50,6 +53,11 @@ p.passed { border-color: #1a7f37; } p.failed { border-color: #b3261e; }
 p.waiting { border-color: #6b6b6b; } .small { font-size: .88rem; }
 """
 
+LINKS = (
+    '<p class="small">The links lead into the book if you put this page into the folder '
+    "<code>course</code> of your archive, beside the folder <code>book</code>.</p>"
+)
+
 
 @dataclass
 class Task:
@@ -59,6 +67,7 @@ class Task:
     parts: list[str] = field(default_factory=list)
     points: float = 0.0
     of: float = 0.0
+    read: list[Section] = field(default_factory=list)
 
 
 class StudentFeedback(Exporter):
@@ -117,7 +126,7 @@ def page(
     sections = "".join(
         f'<section><h2 id="task-{n}">{escape(task.title)}'
         + (f": {task.points:g} of {_points(task.of)}" if task.of else "")
-        + f"</h2>{''.join(task.parts)}</section>"
+        + f"</h2>{''.join(task.parts)}{_again(task.read)}</section>"
         for n, task in enumerate(tasks)
         if task.parts
     )
@@ -140,7 +149,7 @@ def page(
         '<p class="small">Your notebook was run from top to bottom in a fresh kernel, with the '
         "tests that you have and with further ones. A test that failed says what is wrong with "
         "your answer, not what is right. If you think that a test errs, ask: that happens too.</p>"
-        f"{sections}</main></body></html>\n"
+        f"{sections}{LINKS if 'book/notebooks' in sections else ''}</main></body></html>\n"
     )
 
 
@@ -160,7 +169,7 @@ def _tasks(
         heading = _heading(known.source, "##") if known.cell_type == "markdown" else ""
         if kind == "given" and heading:
             yield task
-            task = Task(re.sub(r"\s*\(\d+ minutes\)$", "", heading))
+            task = Task(re.sub(r"\s*\(\d+ minutes[^)]*\)$", "", heading))
         elif kind == "solution":
             task.parts.append(_text("Your code", cell) + _stopped(assignment, cell))
         elif kind in ("tests", "written"):
@@ -170,11 +179,24 @@ def _tasks(
                 task.parts.append(_text("Your answer", cell))
             elif name not in waiting:
                 task.parts.append(_verdict(assignment, cell, score, of, name in by_hand))
+                if score < of:
+                    task.read = to_read(assignment, name)
             if kind == "written" or name in waiting:
                 task.parts.append(_marked(name in waiting, score, of))
         if kind in ("solution", "tests", "written") and mark.get("comment"):
             task.parts.append(f'<p class="result">Comment: {escape(mark["comment"])}</p>')
     yield task
+
+
+def _again(sections: list[Section]) -> str:
+    """A sentence on what to read again."""
+    if not sections:
+        return ""
+    links = [
+        f'<a href="{s.address}">{escape(s.title)}</a> in <em>{escape(s.chapter)}</em>'
+        for s in sections
+    ]
+    return f'<p class="result">Read again: {"; ".join(links)}.</p>'
 
 
 def _heading(text: str, level: str = "#") -> str:
@@ -230,16 +252,37 @@ def _verdict(
         return f'<p class="result {state}">{words}</p>'
     source = assignment.cells[grade_id(cell)]
     lead = f"Tests, {score:g} of {_points(of)}{', given by hand' * by_hand}. "
-    told = error.evalue.split(BREAK)
+    told: dict[str, str] = {}
+    for part in error.evalue.split(BREAK):
+        words, _, call = part.partition(CALL)
+        told.setdefault(words, call)
     if error.ename == "AssertionError" and all(recognised(words, source) for words in told):
         seen = nbformat.v4.new_code_cell(shown(source))
         lines = [
             f"A {'test that you have' if recognised(words, seen) else 'further test'} says: "
             + escape(words)
-            for words in dict.fromkeys(told)
+            + (f" The last call before it: <code>{escape(call)}</code>" if call else "")
+            for words, call in ((words, _harmless(assignment, told[words])) for words in told)
         ]
         return f'<p class="result failed">{lead}{"<br>".join(lines)}</p>'
     return f'<p class="result failed">{lead}They stop with {_described(assignment, error)}.</p>'
+
+
+def _harmless(assignment: Assignment, call: str) -> str:
+    """A call that the guard wrote down: a function of the task, numbers, short words; or ""."""
+    if len(call) > LONGEST_CALL:
+        return ""
+    try:
+        tree = ast.parse(call, mode="eval").body
+        assert isinstance(tree, ast.Call)
+        assert isinstance(tree.func, ast.Name)
+        assert tree.func.id in assignment.functions
+        for value in [*tree.args, *(keyword.value for keyword in tree.keywords)]:
+            literal = ast.literal_eval(re.sub(r"\b(inf|nan)\b", "0", ast.unparse(value)))
+            assert not isinstance(literal, str) or len(literal) <= LONGEST_WORD
+    except (AssertionError, SyntaxError, ValueError, RecursionError):
+        return ""
+    return call
 
 
 def _described(assignment: Assignment | None, error: NotebookNode) -> str:

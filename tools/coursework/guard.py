@@ -3,7 +3,8 @@
 A cell of tests runs on when one of its assertions fails, so that all that fail are told. Its last
 statement becomes an assertion that must fail, so that assertions without effect are noticed. What a
 call in a test gives must not compare as its author likes, and the functions of Python and of
-modules that a test names must not have been replaced. Code of a submission that looks for the guard
+modules that a test names must not have been replaced. The last call of a function of the student is
+written down, to be told with an assertion that fails. Code of a submission that looks for the guard
 can deceive it, as it can deceive the tests.
 """
 
@@ -13,6 +14,7 @@ import functools
 import hashlib
 import sys
 import types
+from collections.abc import Callable, Collection
 
 COMPARES = "what this calls has comparisons or arithmetic of its own"
 REPLACED = "a function that this names is no longer the one that it was"
@@ -23,11 +25,13 @@ ARITHMETIC = (
 OWN = {f"__{name}__" for name in ARITHMETIC.split()}
 PYTHON = dict(vars(builtins))
 BREAK = "\x1e"  # between the words of several assertions
+CALL = "\x1f"  # between the words of an assertion and the last call before it
+LONGEST_CALL = 120  # characters
 TRIED = """
 try:
     pass
 except AssertionError as failed:
-    {word}.failed.append(str(failed))
+    {word}.failed.append(str(failed) + {call!r} + {word}.last)
 """
 TOLD = """
 assert not {word}.failed, {line!r}.join({word}.failed)
@@ -65,20 +69,47 @@ def checked(value: object) -> object:
     return value
 
 
-class Guard:
-    """A transformer of syntax trees, for IPython's ``ast_transformers``."""
+def typed(value: object) -> str:
+    """A number, a word or a short list as one would type it; anything else as dots."""
+    if isinstance(value, bool | int | float | str | None):
+        kind = next(k for k in (bool, int, float, str, type(None)) if isinstance(value, k))
+        return kind.__repr__(value)
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return typed(value.tolist()) if value.size <= 6 and value.ndim < 2 else "..."
+    if type(value) in (list, tuple) and len(value) <= 6:
+        return "[" + ", ".join(map(typed, value)) + "]"
+    return "..."
 
-    def __init__(self, word: str, tests: set[str], space: dict[str, object]) -> None:
-        self.word, self.tests, self.space = word, tests, space
+
+def called(name: str, function: Callable[..., object], *given: object, **named: object) -> object:
+    """What a function of the student returns; the call is written down."""
+    parts = [*map(typed, given), *(f"{key}={typed(value)}" for key, value in named.items())]
+    line = f"{name}({', '.join(parts)})"
+    tells = len(line) <= LONGEST_CALL and any(part.strip("[], .") for part in parts)
+    checked.last = line if tells else ""  # type: ignore[attr-defined]
+    return function(*given, **named)
+
+
+class Guard:
+    """A transformer of syntax trees, for IPython's ``ast_transformers``.
+
+    ``own`` are the names of the functions that the student writes.
+    """
+
+    def __init__(
+        self, word: str, tests: set[str], space: dict[str, object], own: Collection[str] = ()
+    ) -> None:
+        self.word, self.tests, self.space, self.own = word, tests, space, own
+        checked.called = called  # type: ignore[attr-defined]
 
     def visit(self, tree: ast.Module) -> ast.Module:
         """Change a cell of tests; leave others as they are."""
         if digest(tree) in self.tests:
             if any(self.replaced(node) for node in ast.walk(tree)):
                 tree.body = ast.parse(f"raise TypeError({REPLACED!r})").body
-            _Wrap(self.word).visit(tree)
+            _Wrap(self.word, self.own).visit(tree)
             tree.body = [self.tried(statement) for statement in tree.body]
-            tree.body[:0] = ast.parse(f"{self.word}.failed = []").body
+            tree.body[:0] = ast.parse(f"{self.word}.failed, {self.word}.last = [], ''").body
             tree.body += ast.parse(TOLD.format(word=self.word, line=BREAK)).body
         return ast.fix_missing_locations(tree)
 
@@ -86,7 +117,7 @@ class Guard:
         """A statement that goes on behind an assertion that fails."""
         if not any(isinstance(node, ast.Assert) for node in ast.walk(statement)):
             return statement
-        tried = ast.parse(TRIED.format(word=self.word)).body[0]
+        tried = ast.parse(TRIED.format(word=self.word, call=CALL)).body[0]
         assert isinstance(tried, ast.Try)
         tried.body = [statement]
         return tried
@@ -113,11 +144,14 @@ class Guard:
 
 
 class _Wrap(ast.NodeTransformer):
-    """Put every call into a call of ``checked``."""
+    """Put every call into a call of ``checked``, and one of the student's own into ``called``."""
 
-    def __init__(self, word: str) -> None:
-        self.word = word
+    def __init__(self, word: str, own: Collection[str]) -> None:
+        self.word, self.own = word, own
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in self.own:
+            node.args[:0] = [ast.Constant(node.func.id), node.func]
+            node.func = ast.Attribute(ast.Name(self.word, ast.Load()), "called", ast.Load())
         return ast.Call(ast.Name(self.word, ast.Load()), [node], [])

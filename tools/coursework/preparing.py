@@ -100,6 +100,7 @@ class RunSubmission(Execute):
         folder = Path(course.format_path(course.source_directory, ".", names["assignment"]))
         assignment = Assignment(names["assignment"], folder.parents[1])
         gradebook = Path(names["db_url"].removeprefix("sqlite:///"))
+        self.own = assignment.functions
         before = gradebook.read_bytes()
         noticed = self.run(nb, resources)
         failed = {grade_id(cell) for cell in nb.cells if kind_of(cell) == "tests" and cell.outputs}
@@ -150,7 +151,8 @@ class RunSubmission(Execute):
             digests = {guard.digest(ast.parse(text)) for text in tests}
             code = (
                 f"{GUARD}\nshell = get_ipython()\n"
-                f"shell.ast_transformers.append(Guard({self.word!r}, {digests}, shell.user_ns))"
+                f"guard = Guard({self.word!r}, {digests}, shell.user_ns, {self.own})\n"
+                "shell.ast_transformers.append(guard)"
             )
             code = f"def guarded(space):\n    exec({code!r}, space)\n    return space['checked']\n"
             code += f"{self.word} = guarded({{'get_ipython': get_ipython}})\ndel guarded"

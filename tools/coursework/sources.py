@@ -3,12 +3,15 @@
 ``course/source/NAME/NAME.ipynb`` is the solution. What a student must not see stands between
 ``### BEGIN SOLUTION`` and ``### END SOLUTION``, between ``### BEGIN HIDDEN TESTS`` and ``### END
 HIDDEN TESTS``, or is the text of a cell that is marked by hand. ``course/mistakes/NAME.py`` holds
-plausible wrong versions of solution cells: whole cells, each headed ``# %% CELL: reason``.
+plausible wrong versions of solution cells: whole cells, each headed ``# %% CELL: reason``, and
+attacks, which seek points without the idea, ``# %% CELL (at most 0 points): reason``. Right answers
+in another style than the solution's stand among them, ``# %% CELL (all points): reason``.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,9 +29,10 @@ SHORTEST_SECRET = 8  # characters: "else:" gives nothing away
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong version of one solution cell."""
+    """Another version of one solution cell, and the points that it may earn if that is said."""
 
     cell: str
+    most: float | None  # infinite: all
     reason: str
     text: str
 
@@ -71,6 +75,13 @@ class Assignment:
         return own
 
     @cached_property
+    def functions(self) -> set[str]:
+        """Names of the functions that the solution cells define."""
+        trees = [ast.parse(self.cells[name].source) for name in self.ids("solution")]
+        parts = [part for tree in trees for part in tree.body]
+        return {part.name for part in parts if isinstance(part, ast.FunctionDef)}
+
+    @cached_property
     def points(self) -> dict[str, float]:
         """Points by the id of a cell of tests or of a written answer."""
         graded = [*self.ids("tests"), *self.ids("written")]
@@ -81,14 +92,22 @@ class Assignment:
         }
 
     @cached_property
-    def mistakes(self) -> list[Mistake]:
-        """The wrong versions, in the order of the file."""
+    def versions(self) -> list[Mistake]:
+        """Other versions of the answers, wrong and right, in the order of the file."""
         path = self.course / "mistakes" / f"{self.name}.py"
-        parts = re.split(r"^# %% ([\w-]+): (.+)\n", path.read_text("utf-8"), flags=re.MULTILINE)
+        heading = r"^# %% ([\w-]+)(?: \((at most \d+|all) points\))?: (.+)\n"
+        parts = re.split(heading, path.read_text("utf-8"), flags=re.MULTILINE)
         if parts[0].strip():
             raise ValueError(f"{path.name}: text before the first heading '# %% CELL: reason'")
-        heads = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
-        return [Mistake(cell, reason.strip(), text.strip("\n")) for cell, reason, text in heads]
+        return [
+            Mistake(cell, _most(points), reason.strip(), text.strip("\n"))
+            for cell, points, reason, text in zip(*(parts[k::4] for k in (1, 2, 3, 4)), strict=True)
+        ]
+
+    @cached_property
+    def mistakes(self) -> list[Mistake]:
+        """The wrong versions."""
+        return [version for version in self.versions if version.most != math.inf]
 
     def secrets(self) -> set[str]:
         """Distinctive lines of solutions, hidden tests and model answers.
@@ -117,6 +136,13 @@ class Assignment:
                 if len(line.strip()) >= SHORTEST_SECRET and line.strip() not in seen
             }
         return {line for line in lines if not any(_is_words(line, text) for text in words)}
+
+
+def _most(points: str | None) -> float | None:
+    """The points that a heading grants: a number, infinity for all, None if it says nothing."""
+    if points is None:
+        return None
+    return math.inf if points == "all" else float(points.removeprefix("at most "))
 
 
 def _is_words(line: str, text: str) -> bool:
