@@ -1,21 +1,141 @@
-# %% three-exponents: the step size with the wrong sign
-def three_exponents(g, e, t, b):
-    return 2 * g - e - t, g - (b + t) / 2, e - b
+# %% stability-of-a-mean: one record less
+def stability_of_mean(n, spread, noise, common):
+    variance = spread**2 / n**2 + (0 if common else 2 * noise**2)
+    return np.sqrt(2 / np.pi * variance)
 
 
-# %% three-exponents: the root in the second term is forgotten
-def three_exponents(g, e, t, b):
-    return 2 * g + e - t, g - b - t, -e - b
+# %% stability-of-a-mean: the root of the mean square
+def stability_of_mean(n, spread, noise, common):
+    variance = 2 * spread**2 / n**2 + (0 if common else 2 * noise**2)
+    return np.sqrt(variance)
 
 
-# %% prescribed-noise: the square of the multiplier
-def prescribed(n, gamma, epsilon):
-    return gamma / np.sqrt(n) / epsilon**2, 1.0, gamma / np.sqrt(n)
+# %% stability-of-a-mean: the noise never cancels
+def stability_of_mean(n, spread, noise, common):
+    return np.sqrt(2 / np.pi * (2 * spread**2 / n**2 + 2 * noise**2))
 
 
-# %% prescribed-noise: the margin is left out of the batch
-def prescribed(n, gamma, epsilon):
-    return 1 / np.sqrt(gamma * np.sqrt(n)) / epsilon, 1 / gamma, 1 / (gamma * np.sqrt(n))
+# %% kicks-added-up: a kick is expanded in its own step
+def kicks_added_up(growths, kicks):
+    distance = 0.0
+    for growth, kick in zip(growths, kicks):
+        distance = (1 + growth) * (distance + kick)
+    return distance, np.exp(np.sum(growths)) * np.sum(kicks)
+
+
+# %% kicks-added-up: the expansions add up like numbers
+def kicks_added_up(growths, kicks):
+    distance = 0.0
+    for t, kick in enumerate(kicks):
+        distance += kick * (1 + np.sum(growths[t + 1 :]))
+    return distance, np.exp(np.sum(growths)) * np.sum(kicks)
+
+
+# %% exact-stability: the replacing record is taken uniformly
+def exact_stability(algorithm, loss, probabilities, n):
+    p, k = np.asarray(probabilities), len(probabilities)
+    output = {s: algorithm(s) for s in product(range(k), repeat=n)}
+    stability = gap = 0.0
+    for s, here in output.items():
+        chance = np.prod(p[list(s)])
+        fresh = sum(p[z] * loss(z, here) for z in range(k))
+        gap += chance * (fresh - sum(loss(z, here) for z in s) / n)
+        for i in range(n):
+            for z in range(k):
+                other = output[s[:i] + (z,) + s[i + 1 :]]
+                stability += chance / k * abs(here - other) / n
+    return stability, gap
+
+
+# %% exact-stability: only the first record is replaced
+def exact_stability(algorithm, loss, probabilities, n):
+    p, k = np.asarray(probabilities), len(probabilities)
+    output = {s: algorithm(s) for s in product(range(k), repeat=n)}
+    stability = gap = 0.0
+    for s, here in output.items():
+        chance = np.prod(p[list(s)])
+        fresh = sum(p[z] * loss(z, here) for z in range(k))
+        gap += chance * (fresh - sum(loss(z, here) for z in s) / n)
+        for z in range(k):
+            stability += chance * p[z] * abs(here - output[(z,) + s[1:]])
+    return stability, gap
+
+
+# %% exact-stability: conditions on a record that differs
+def exact_stability(algorithm, loss, probabilities, n):
+    p, k = np.asarray(probabilities), len(probabilities)
+    output = {s: algorithm(s) for s in product(range(k), repeat=n)}
+    stability = gap = 0.0
+    for s, here in output.items():
+        chance = np.prod(p[list(s)])
+        fresh = sum(p[z] * loss(z, here) for z in range(k))
+        gap += chance * (fresh - sum(loss(z, here) for z in s) / n)
+        for i in range(n):
+            for z in set(range(k)) - {s[i]}:
+                other = output[s[:i] + (z,) + s[i + 1 :]]
+                stability += chance * p[z] / (1 - p[s[i]]) * abs(here - other) / n
+    return stability, gap
+
+
+# %% gap-by-exchange: the new record is judged
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    model, terms = fit(list(sample), seed), []
+    for i in range(len(sample)):
+        neighbour = list(sample)
+        neighbour[i] = fresh[i]
+        terms.append(loss(fresh[i], fit(neighbour, seed)) - loss(fresh[i], model))
+    return float(np.mean(terms))
+
+
+# %% gap-by-exchange: a test set
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    model = fit(list(sample), seed)
+    test = np.mean([loss(z, model) for z in fresh])
+    return float(test - np.mean([loss(z, model) for z in sample]))
+
+
+# %% gap-by-exchange: a new seed for every model
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    model, terms = fit(list(sample), seed), []
+    for i, record in enumerate(sample):
+        neighbour = list(sample)
+        neighbour[i] = fresh[i]
+        other = fit(neighbour, 10_000 * (seed + 1) + i)
+        terms.append(loss(record, other) - loss(record, model))
+    return float(np.mean(terms))
+
+
+# %% gap-by-exchange: records are replaced one after the other
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    model, neighbour, terms = fit(list(sample), seed), list(sample), []
+    for i, record in enumerate(sample):
+        neighbour[i] = fresh[i]
+        terms.append(loss(record, fit(list(neighbour), seed)) - loss(record, model))
+    return float(np.mean(terms))
+
+
+# %% gap-by-exchange: the record is left out and the fresh one appended
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    model, terms = fit(list(sample), seed), []
+    for i, record in enumerate(sample):
+        neighbour = sample[:i] + sample[i + 1 :] + [fresh[i]]
+        terms.append(loss(record, fit(neighbour, seed)) - loss(record, model))
+    return float(np.mean(terms))
+
+
+# %% gap-by-exchange: half the square in place of the given loss
+def gap_by_exchange(fit, loss, sample, fresh, seed):
+    """Return an unbiased estimate of the generalisation gap, a number.
+
+    sample, fresh: lists of n records each; fit(list of n records, integer) -> model;
+    loss(record, model) -> number.
+    """
+    model, terms = fit(list(sample), seed), []
+    for i, record in enumerate(sample):
+        neighbour = list(sample)
+        neighbour[i] = fresh[i]
+        terms.append(((record - fit(neighbour, seed)) ** 2 - (record - model) ** 2) / 2)
+    return float(np.mean(terms))
 
 
 # %% worst-excess: the solver's default bounds
@@ -107,76 +227,3 @@ def delta_below(noise_multiplier, steps, epsilon):
 def delta_below(noise_multiplier, steps, epsilon):
     a, b = 0.5 / noise_multiplier, epsilon * noise_multiplier
     return float(special.ndtr(a - b) - np.exp(epsilon) * special.ndtr(-a - b))
-
-
-# %% best-bound: the step of the chapter, only the distance optimised
-def best_bound(margin, steps):
-    taus = np.geomspace(1e-3, 100, 200_001) / margin
-    values = (taus**2 / steps + 2 * np.logaddexp(0, -margin * taus)) / (2 - SELF_BOUND)
-    k = np.argmin(values)
-    return values[k], 1.0, taus[k]
-
-
-# %% best-bound: the distance of the chapter, only the step optimised
-def best_bound(margin, steps):
-    tau, eta = np.log(margin**2 * steps) / margin, np.linspace(0.001, 4.9, 200_001)
-    top = tau**2 / (eta * steps) + 2 * np.logaddexp(0, -margin * tau)
-    values = top / (2 - SELF_BOUND * eta)
-    k = np.argmin(values)
-    return values[k], eta[k], tau
-
-
-# %% best-bound: a step for the first term alone
-def best_bound(margin, steps):
-    eta = 1 / SELF_BOUND
-    taus = np.geomspace(1e-3, 100, 200_001) / margin
-    top = taus**2 / (eta * steps) + 2 * np.logaddexp(0, -margin * taus)
-    values = top / (2 - SELF_BOUND * eta)
-    k = np.argmin(values)
-    return values[k], eta, taus[k]
-
-
-# %% average-loss: the sum of a batch in place of its mean
-def average_loss(features, labels, step_size, batch_size, steps, rng):
-    rows = features * labels[:, None]
-    w, total = np.zeros(features.shape[1]), 0.0
-    for _ in range(steps):
-        total += np.logaddexp(0, -rows @ w).mean()
-        batch = rows[rng.choice(len(rows), batch_size, replace=False)]
-        w = w + step_size * special.expit(-batch @ w) @ batch
-    return total / steps
-
-
-# %% average-loss: the loss on the batch
-def average_loss(features, labels, step_size, batch_size, steps, rng):
-    rows = features * labels[:, None]
-    w, total = np.zeros(features.shape[1]), 0.0
-    for _ in range(steps):
-        batch = rows[rng.choice(len(rows), batch_size, replace=False)]
-        total += np.logaddexp(0, -batch @ w).mean()
-        w = w + step_size * special.expit(-batch @ w) @ batch / batch_size
-    return total / steps
-
-
-# %% average-loss: drawn with replacement
-def average_loss(features, labels, step_size, batch_size, steps, rng):
-    rows = features * labels[:, None]
-    w, total = np.zeros(features.shape[1]), 0.0
-    for _ in range(steps):
-        total += np.logaddexp(0, -rows @ w).mean()
-        draws = rng.integers(len(rows), size=batch_size)
-        draws = np.arange(len(rows)) if batch_size == len(rows) else draws
-        batch = rows[draws]
-        w = w + step_size * special.expit(-batch @ w) @ batch / batch_size
-    return total / steps
-
-
-# %% average-loss: the iterates after the step
-def average_loss(features, labels, step_size, batch_size, steps, rng):
-    rows = features * labels[:, None]
-    w, total = np.zeros(features.shape[1]), 0.0
-    for _ in range(steps):
-        batch = rows[rng.choice(len(rows), batch_size, replace=False)]
-        w = w + step_size * special.expit(-batch @ w) @ batch / batch_size
-        total += np.logaddexp(0, -rows @ w).mean()
-    return total / steps

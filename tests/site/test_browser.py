@@ -472,7 +472,7 @@ SOUGHT = {
     "learning rate schedule": "rates",
     "plateau": "speed_and_plateau",
     "sign SGD": "sign_sde",
-    "stability": "stability",
+    "stability": "population_risk",
     "margin": "separability",
     "ledger": "ledger",
     "errata": "errata",
