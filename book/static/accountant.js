@@ -19,7 +19,10 @@
      are below exp(-28) = 7e-13 of the term m = 0 by Chernoff's bound, or known and taken off (`Line.logDelta`).
    * The line ends where the last eighth of its terms, times their number, is below 1e-13 of the largest.
    * Batches of fixed size: the laws of accounting/without_replacement.py, by Gauss-Legendre panels, see there. Where a
-     step without loss leaves more than 1e-12 of M^k far up the line, a guaranteed value takes the place of the exact one.
+     step without loss leaves more than 1e-12 of M^k far up the line, bounds take the place of the exact value.
+   * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
+     with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
+     top down nowhere larger (accounting/composition_below.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
@@ -27,7 +30,7 @@
 
   const ALIAS = [8.7, 11.5, 1.1], END = 44, LEFT_OUT = 1e-10, IMAGES = 28, TAIL = 1e-13, GROWTH = 1.6, AGREE = 1e-8, MOST_ORDER = 128;
   const FINENESS = [1.25, 1.6, 2, 3];
-  const MOST_NODES = 1 << 17, MOST_WORK = 5e7, MOST_TOTAL = 1e8;  /* products in one line, and for one value: a tenth of a second */
+  const MOST_NODES = 1 << 17, MOST_WORK = 5e7, MOST_TOTAL = 3e7, RARE_TOTAL = 5e6;  /* products in one line, and for one value: a tenth of a second */
   const DIRECTIONS = { add_remove: ["remove", "add"], zero_out: ["remove", "add"], replace: ["replace"] };
 
   /* No number of the stated accuracy; `message` says why. */
@@ -45,7 +48,13 @@
     return room;
   }
 
+  /* Where a record takes part less than once, lines are long, and there is a mesh; also where a noise is searched that is
+     not exact anyway. */
+  const rare = (law) => law.cells !== undefined && (law.steps * law.q < 1 || searching && law.steps * law.q < 10 && law.cells.atom), stuck = new Set();
+  let searching = false;
+
   const reached = new Map();  /* how far up the lines of a kind of law went, in this answer */
+  const composed = new Map();  /* bounds on a mesh, in this answer */
   let spent = 0;  /* products so far for the answer that is asked for */
 
   /* --- one step -------------------------------------------------------------------------------- */
@@ -103,6 +112,12 @@
     push(c) { return { remove: 1 + c, add: -c, replace: 1 + 2 * c }[this.direction] / this.sigma; }
 
     logW(u) { return logMixture(u, this.q, this.sigma, 1); }
+
+    /* The places of the record in P and Q for losses above the base and, with P and Q exchanged, below it; the base. */
+    get cells() {
+      const { sigma: k, q, direction } = this, sides = [{ k, q, places: direction === "replace" ? [1, -1] : [1, 0] }];
+      return { sides: direction === "replace" ? [...sides, sides[0]] : sides, base: direction === "replace" ? 0 : Math.log1p(-q), turned: direction === "add" };
+    }
 
     /* Loss, and ln of the unnormalised density of P. */
     at(u) {
@@ -173,7 +188,7 @@
     line(c, step, count, fineness) {
       const { loss, log, mass } = this.nodes(c, c, step * count, fineness), n = loss.length;
       spent += n * count;
-      if (n * count > MOST_WORK || spent > MOST_TOTAL) throw new Refusal(SLOW);
+      if (n * count > MOST_WORK || spent > (rare(this) ? RARE_TOTAL : MOST_TOTAL)) throw new Refusal(SLOW);
       const columns = Math.min(count, Math.ceil(4 * Math.sqrt(count))), weight = new Float64Array(n);
       let shift = -Infinity, sum = 0;
       for (let j = 0; j < n; j++) shift = Math.max(shift, log[j] + c * loss[j]);
@@ -225,6 +240,11 @@
   const WORST = { replace: [[2, 0], [2, 0]], remove: [[2, 1], [1, 0]], add: [[1, 0], [2, 1]] };
 
   class Dominating extends Sampled {
+    get cells() {
+      const { sigma: k, q } = this;
+      return { sides: WORST[this.direction].map((places) => ({ k, q, places })), base: 0, atom: true };
+    }
+
     nodes(low, high, height, fineness) {
       const { sigma: k, q } = this, cell = 0.5, loss = [0], log = [0];
       const mixture = (u, place) => logMixture(u, q, k, place);
@@ -265,6 +285,7 @@
   /* The pair (2, 1), which data attain: others opposite to a record that is zeroed out in Q. */
   class Opposite extends Sampled {
     constructor(noise, q, steps, smallest) { super(noise / 2, q, steps, "remove", smallest); }
+    get cells() { return { sides: [{ k: 2 * this.sigma, q: this.q, places: [2, 1] }], base: 0, merged: true }; }
     at(u) {
       const w = this.logW(u);
       return [w - logMixture(u, this.q, 2 * this.sigma, 1), w - u * u / 2];
@@ -283,6 +304,8 @@
       this.alias = 12 * Math.sqrt(2 * Math.log(batches));
       this.reach += this.places[0];
     }
+
+    get cells() { return undefined; }
 
     push(c) { return this.places[0] + c * (this.places[0] - this.places[1]); }
 
@@ -341,19 +364,23 @@
     inverse() {
       const { noise, batches } = this, h = Math.min(0.2, noise / 4), places = [], logs = [], nodes = [];
       for (let u = -16; u <= 9; u += h) nodes.push([h * Math.exp(-u * u / 2) / Math.sqrt(2 * Math.PI), Math.exp(u / noise - 1 / (2 * noise * noise))]);
-      for (let v = -Math.log(batches) - 28; v < 1 / (2 * noise * noise) + 14 / noise + 10; v += 0.06) {
-        const t = Math.exp(v), mean = (f) => nodes.reduce((sum, [weight, ratio]) => sum + weight * f(-t * ratio), 0);
-        const gone = -mean(Math.expm1);  /* 1 - E exp(-tL) */
+      /* Below the first place the integral is at most t^z/z; from the last on it is negligible for all orders. */
+      const from = -Math.log(batches) - 18;
+      for (let v = from; v < 1 / (2 * noise * noise) + 14 / noise + 10; v += 0.06) {
+        const t = Math.exp(v);
+        let gone = 0, left = 0;  /* 1 - E exp(-tL) */
+        for (const [weight, ratio] of nodes) gone -= weight * Math.expm1(-t * ratio);
+        if (gone >= 0.5) for (const [weight, ratio] of nodes) left += weight * Math.exp(-t * ratio);
         places.push(v);
-        logs.push(batches * (gone < 0.5 ? Math.log1p(-gone) : Math.log(mean(Math.exp))));
-        if (logs.at(-1) === -Infinity) break;
+        logs.push(batches * (gone < 0.5 ? Math.log1p(-gone) : Math.log(left)));
+        if (v > from + 18 && !(MOST_ORDER * (v - from - 18) + logs.at(-1) > -100)) break;
       }
       return (z) => {
         if (z / (batches * noise) + 9 / Math.sqrt(batches) > 13) return Infinity;
         const exponents = places.map((v, i) => z * v + logs[i]), most = exponents.reduce((x, y) => Math.max(x, y), -Infinity);
         let gamma = 0;
         for (let k = 2; k < z; k++) gamma += Math.log(k);
-        return most + Math.log(0.06 * exponents.reduce((sum, x) => sum + Math.exp(x - most), 0)) - gamma + z * Math.log(batches);
+        return most + Math.log(0.06 * exponents.reduce((sum, x) => sum + Math.exp(x - most), 0) + Math.exp(z * from - most) / z) - gamma + z * Math.log(batches);
       };
     }
   }
@@ -498,8 +525,21 @@
     throw new Refusal("the required accuracy is not reached");
   }
 
+  /* What was refused once is not tried again in this answer. */
+  function inverted(law, attempt) {
+    const name = law.constructor.name + law.direction;
+    if (stuck.has(name)) throw new Refusal(SLOW);
+    try { return attempt(); } catch (error) {
+      if (error instanceof Refusal && rare(law)) stuck.add(name);
+      throw error;
+    }
+  }
+
   /* A release that moves by mu has a total variation of erf(mu/sqrt 8) <= mu/sqrt(2 pi); `moved` is the sum. */
-  function epsilonOf(law, delta, rough) {
+  const epsilonOf = (law, delta, rough) => inverted(law, () => epsilonOnLine(law, delta, rough));
+  const logDeltaOf = (law, epsilon, rough) => inverted(law, () => logDeltaOnLine(law, epsilon, rough));
+
+  function epsilonOnLine(law, delta, rough) {
     if (law.moved <= delta * Math.sqrt(2 * Math.PI)) return 0;
     const target = Math.log(delta);
     let saddle = saddleAtDelta(law, target), guess = saddle.epsilon, line;
@@ -514,11 +554,201 @@
     return refined(law, saddle, guess, (at) => at.epsilon(target, guess), AGREE * Math.max(Math.abs(guess), 1 / saddle.c), line, rough);
   }
 
-  function logDeltaOf(law, epsilon, rough) {
+  function logDeltaOnLine(law, epsilon, rough) {
     if (epsilon >= law.largest) return -Infinity;
     const saddle = saddleAtEpsilon(law, epsilon);
     if (saddle.log - saddle.c * epsilon < -700) return -Infinity;  /* delta <= M(c) exp(-c epsilon), below the floats */
     return Math.min(0, refined(law, saddle, epsilon, (line) => line.logDelta(epsilon)[0], AGREE, new Line(law, saddle, epsilon, 1), rough));
+  }
+
+  /* --- convolution ------------------------------------------------------------------------------ */
+
+  const CELLS = 1 << 15, ROUGH = 1 << 12, OUTSIDE = 1e-16;
+
+  /* A complex Fourier transform in place, of a power of two. */
+  function fourier(x, y) {
+    const n = x.length;
+    for (let i = 1, j = 0; i < n; i++) {
+      let bit = n >> 1;
+      for (; j & bit; bit >>= 1) j ^= bit;
+      j ^= bit;
+      if (i < j) { let t = x[i]; x[i] = x[j]; x[j] = t; t = y[i]; y[i] = y[j]; y[j] = t; }
+    }
+    for (let half = 1; half < n; half *= 2) {
+      const cosine = new Float64Array(half), sine = new Float64Array(half);
+      for (let k = 0; k < half; k++) { cosine[k] = Math.cos(Math.PI * k / half); sine[k] = -Math.sin(Math.PI * k / half); }
+      for (let start = 0; start < n; start += 2 * half) {
+        for (let k = 0, a = start, b = start + half; k < half; k++, a++, b++) {
+          const u = x[b] * cosine[k] - y[b] * sine[k], v = x[b] * sine[k] + y[b] * cosine[k];
+          x[b] = x[a] - u; y[b] = y[a] - v; x[a] += u; y[a] += v;
+        }
+      }
+    }
+  }
+
+  const grown = (x) => x + Math.log(-Math.expm1(-x));  /* ln(e^x - 1) */
+
+  /* The u at which the loss of places (a, b) is as given, not below the base of the side (accounting/gaussian_pair.py). */
+  function placeOf({ k, q, places: [a, b] }, loss) {
+    const odds = Math.log1p(-q) - Math.log(q);
+    if (b === 0) return a / (2 * k) + k / a * (grown(loss - Math.log1p(-q)) + odds);
+    if (b < 0) {
+      const x = odds + (a / k) ** 2 / 2 + Math.log(Math.sinh(loss / 2));
+      return k / a * (loss / 2 + (x > 20 ? x + Math.LN2 : Math.asinh(Math.exp(x))));
+    }
+    const root = logSum(2 * loss, Math.log(4) + odds + grown(loss) - 1 / (k * k));
+    return 1.5 / k + k * (logSum(loss, root / 2) - Math.LN2);
+  }
+
+  /* The mass of the normal law around a place: a series or a quadrature if there is little, else in the smaller tail. */
+  function between(low, high, place) {
+    const width = high - low, start = low - place, end = high - place, middle = (start + end) / 2, square = middle * middle;
+    if (width * (1 + Math.abs(middle)) < 0.05) {
+      const w = width * width;
+      return width * (1 + w / 24 * (square - 1 + w / 80 * (square * square - 6 * square + 3))) * Math.exp(-square / 2) / Math.sqrt(2 * Math.PI);
+    }
+    if (!(width < 0.5)) return start > 0 ? normal(-start) - normal(-end) : normal(end) - normal(start);
+    return width * GAUSS.reduce((sum, [at, weight]) => sum + weight * Math.exp(-((start + width * at) ** 2) / 2), 0) / Math.sqrt(2 * Math.PI);
+  }
+
+  /* One step on a mesh: masses of P and Q between neighbouring losses base + j mesh, j from `first`; P's beyond, and of no loss. */
+  function onCells(law, mesh) {
+    const { sides, base, turned, atom, merged } = law.cells;
+    const parts = sides.map((side) => {
+      const { k, places: [a, b] } = side, end = law.reach + a / k, top = logMixture(end, side.q, k, a) - logMixture(end, side.q, k, b);
+      const count = Math.ceil((top - base) / mesh) + 1;
+      if (!(count < 4 * CELLS && top < 700)) throw new Refusal(FAR);
+      const p = new Float64Array(count), q = new Float64Array(count);
+      let low = base === 0 ? placeOf(side, 0) : -Infinity;
+      for (let j = 0; j < count; j++) {
+        const high = placeOf(side, base + (j + 1) * mesh), idle = (1 - side.q) * between(low, high, 0);
+        p[j] = idle + side.q * between(low, high, a / k);
+        q[j] = b ? idle + side.q * between(low, high, b / k) : idle / (1 - side.q);
+        low = high;
+      }
+      const beyond = (place) => (1 - side.q) * normal(-low) + side.q * normal(place / k - low);
+      return { p, q, beyond: [beyond(a), beyond(b)] };
+    });
+    const joined = (back, ahead) => { const all = new Float64Array(back.length + ahead.length); all.set(back); all.subarray(0, back.length).reverse(); all.set(ahead, back.length); return all; };
+    const [ahead, back = { p: [], q: [], beyond: [0, 0] }] = parts, lost = ahead.beyond[turned ? 1 : 0] + back.beyond[1];
+    let p = joined(back.q, ahead.p), q = joined(back.p, ahead.q), first = -back.p.length;
+    if (turned) { first = -p.length; [p, q] = [q.reverse(), p.reverse()]; }
+    if (merged) {  /* what is left, as one outcome */
+      const left = [p, q].map((part, i) => part.reduce((rest, x) => rest - x, 1 - ahead.beyond[i])), count = Math.ceil(Math.log(left[1] / left[0]) / mesh);
+      first = -count;
+      [p, q] = [p, q].map((part, i) => { const all = new Float64Array(count + part.length); all[0] = left[i]; all.set(part, count); return all; });
+    }
+    return { first, base: turned ? -base : base, p, q, lost, idle: atom ? p.reduce((rest, x) => rest - x, 1 - lost) : 0 };
+  }
+
+  /* A step whose profile is nowhere smaller: cells move to their ends such that P and Q keep their masses. */
+  function raised({ first, base, p, q, idle }, mesh) {
+    const law = new Float64Array(p.length + 1);
+    for (let j = 0; j < p.length; j++) {
+      const right = Math.max(0, Math.min(p[j], (p[j] - q[j] * Math.exp(base + (first + j) * mesh)) / -Math.expm1(-mesh)));
+      law[j] += p[j] - right;
+      law[j + 1] += right;
+    }
+    if (idle) law[-first] += Math.max(idle, 0);
+    return law;
+  }
+
+  /* A step whose profile is nowhere larger: from the top down outcomes are gathered until their common loss is on the
+     mesh (accounting/composition_below.py). */
+  function lowered({ first, base, p, q }, mesh) {
+    const law = new Float64Array(p.length + 1);
+    let surplus = 0, at = 0, ratio = 1;
+    for (let j = p.length - 1; j >= 0; j--) {
+      let share = 0;
+      if (surplus > 0) {
+        const gain = p[j] - ratio * q[j];
+        share = surplus + gain >= 0 ? 1 : surplus / -gain;
+        law[at] += share * p[j];
+        surplus += share * gain;
+        if (share === 1) continue;
+      }
+      at = j;
+      ratio = Math.exp(base + (first + j) * mesh);
+      law[at] += (1 - share) * p[j];
+      surplus = Math.max(0, (1 - share) * (p[j] - ratio * q[j]));
+    }
+    return law;
+  }
+
+  const TILTS = Array.from({ length: 60 }, (_, i) => Math.exp(-5 + i / 4));
+
+  /* Bounds on the profile of all steps, at losses `top`, `top` - `mesh`, ... Nothing is left out unnoticed: what leaves
+     the window above counts in full in the upper bound, what leaves it below is taken off the lower. */
+  function meshed(law, rough) {
+    const size = rough ? ROUGH : CELLS, name = [size, law.constructor.name, law.sigma, law.q, law.steps, law.direction, law.reach].join();
+    if (composed.has(name)) return composed.get(name);
+    if (!law.cells) throw new Refusal(SLOW);
+    const { steps } = law, span = law.cells.sides.reduce((most, { k, places: [a, b], q }) => Math.max(most,
+      logMixture(law.reach + a / k, q, k, a) - logMixture(law.reach + a / k, q, k, b) - Math.min(0, law.cells.base)), 0);
+    const wide = span / 1000, one = onCells(law, wide), coarse = raised(one, wide);
+    /* Chernoff's bounds by a coarser law, which has more mass far out. */
+    const levels = coarse.map((_, j) => one.base + (one.first + j) * wide), ends = [coarse.findIndex((x) => x > 0), coarse.findLastIndex((x) => x > 0)];
+    const far = (sign) => TILTS.reduce((best, t) => {
+      const most = sign * t * levels[ends[sign > 0 ? 1 : 0]];
+      let sum = 0;
+      for (let j = ends[0]; j <= ends[1]; j++) sum += coarse[j] * Math.exp(sign * t * levels[j] - most);
+      return Math.min(best, (steps * (most + Math.log(sum)) - Math.log(OUTSIDE)) / t);
+    }, Infinity);
+    const start = steps * one.base, low = Math.min(start, Math.max(-far(-1), start + steps * one.first * wide));
+    const high = Math.max(start, Math.min(far(1), start + steps * (one.first + coarse.length) * wide));
+    const mesh = (high - low) / (size - 4), fine = onCells(law, mesh), above = raised(fine, mesh);
+    const below = fine.idle ? undefined : lowered(fine, mesh), x = new Float64Array(size), y = new Float64Array(size);
+    above.forEach((mass, j) => {
+      const at = (((fine.first + j) % size) + size) % size;
+      x[at] += mass;
+      if (below) y[at] += below[j];
+    });
+    fourier(x, y);
+    /* Both laws at once: the transform of the first is Hermitian, that of i times the second is not. */
+    const power = (x, y) => {
+      let re = 1, im = 0;
+      for (let left = steps; left; left = Math.floor(left / 2)) {
+        if (left % 2) [re, im] = [re * x - im * y, re * y + im * x];
+        [x, y] = [x * x - y * y, 2 * x * y];
+      }
+      return [re, im];
+    };
+    for (let i = 0; i <= size / 2; i++) {
+      const j = (size - i) % size, [a, b] = power((x[i] + x[j]) / 2, (y[i] - y[j]) / 2), [c, d] = power((y[i] + y[j]) / 2, (x[j] - x[i]) / 2);
+      x[i] = a - d; y[i] = -b - c;  /* conjugate, so that the transform is the inverse */
+      x[j] = a + d; y[j] = b - c;
+    }
+    fourier(x, y);
+    const first = Math.floor((low - start) / mesh), top = start + (first + size - 1) * mesh, decay = Math.exp(-mesh), margin = 1e-13 + 1e-15 * steps;
+    const profile = (part, sign, extra) => {
+      const found = new Float64Array(size);
+      for (let i = 0, mass = 0, held = 0; i < size; i++) {
+        const at = (((first + size - 1 - i) % size) + size) % size, here = sign * part[at] / size;
+        mass += here;
+        held = held * decay + here;
+        found[i] = mass - held + extra;
+      }
+      return found;
+    };
+    if (!(Math.abs(x[0]) + Math.abs(y[0]) < 2 * size)) throw new Refusal(FAR);  /* not a number */
+    const bounds = { top, mesh, above: profile(x, 1, steps * fine.lost + OUTSIDE + margin), below: below && profile(y, -1, -OUTSIDE - margin) };
+    composed.set(name, bounds);
+    return bounds;
+  }
+
+  /* Where a bound falls to delta: linear in exp(epsilon) between the points. */
+  function meshedEpsilon(law, delta, side, rough) {
+    const { top, mesh, [side]: profile } = meshed(law, rough);
+    const at = profile ? profile.findIndex((x) => x > delta) : 0;
+    if (at <= 0) return side === "above" && at === 0 ? Infinity : 0;
+    return Math.max(0, top - at * mesh + Math.log1p((profile[at] - delta) / (profile[at] - profile[at - 1]) * Math.expm1(mesh)));
+  }
+
+  /* A bound on delta, at the point of the mesh on the safe side. */
+  function meshedDelta(law, epsilon, side) {
+    const { top, mesh, [side]: profile } = meshed(law), place = (top - epsilon) / mesh, at = side === "above" ? Math.ceil(place) : Math.floor(place);
+    if (!profile || at >= profile.length) return side === "above" ? 1 : 0;
+    return Math.max(0, Math.min(1, profile[Math.max(at, 0)]));
   }
 
   /* --- what it offers -------------------------------------------------------------------------- */
@@ -623,23 +853,25 @@
   /* Epsilon from above, and what was refused on the way. */
   function epsilonAbove(run, rough) {
     const { delta } = run;
-    let why = "";
+    let why = "", mesh = false;
     const value = least(lists(run, delta).above, (laws, i) => or(({ message }) => {
       const whole = laws[0].orders;
       if (!whole) why = message;
-      return or(() => Infinity, () => Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z)));
+      const bound = whole ? Infinity : or(() => Infinity, () => Math.max(...laws.map((law) => meshedEpsilon(law, delta, "above", rough))));
+      mesh = bound < Infinity;
+      return mesh ? bound : or(() => Infinity, () => Math.max(0, renyi(whole ? laws : lists(run, PAID / LEFT_OUT * delta).above[i], (z, log) => (log - Math.log(delta * (1 - PAID))) / z)));
     }, () => largestEpsilon(laws, delta, rough)));
-    return [value, why];
+    return [value, why, mesh];
   }
 
   const epsilonBelow = (run, rough) => (1 - 1e-7) * least(lists(run, run.delta).below, (laws) =>
-    Math.max(0, ...laws.map((law) => or(() => 0, () => epsilonOf(law, run.delta, rough)))));
+    Math.max(0, ...laws.map((law) => or(() => or(() => 0, () => meshedEpsilon(law, run.delta, "below", rough)), () => epsilonOf(law, run.delta, rough)))));
 
   /* The smallest epsilon >= 0 at delta lies between `low` and `high`, equal where it is `exact`; `why` is what was refused.
-     A `rough` answer is not refined: for plots. */
+     Then `mesh` says that steps were convolved, else Renyi divergences were added. A `rough` answer is not refined: for plots. */
   function epsilon(run) {
-    const [high, why] = epsilonAbove(run, run.rough), exact = !why && lists(run, run.delta).exact === true;
-    return { low: exact ? high : Math.min(high, epsilonBelow(run, run.rough)), high, exact, why };
+    const [high, why, mesh] = epsilonAbove(run, run.rough), exact = !why && lists(run, run.delta).exact === true;
+    return { low: exact ? high : Math.min(high, epsilonBelow(run, run.rough)), high, exact, why, mesh };
   }
 
   /* delta at epsilon; 0 stands for less than 1e-290. Outcomes may be left out relative to what is found only, so small
@@ -656,10 +888,12 @@
     };
     const high = end("above", (laws, invert) => or(({ message }) => {
       why = message;
-      return or(() => 0, () => Math.min(0, PAID + renyi(laws, (z, log) => log - z * at)));
+      const bound = or(() => 1, () => Math.max(...laws.map((law) => meshedDelta(law, at, "above"))));
+      return bound > 1e-11 ? Math.log(bound) : or(() => Math.log(bound), () => Math.min(Math.log(bound), PAID + renyi(laws, (z, log) => log - z * at)));
     }, () => Math.max(...laws.map(invert))));
     if (exact && !why) return { low: high, high, exact: true, why };
-    return { low: end("below", (laws, invert) => Math.max(-Infinity, ...laws.map((law) => or(() => -Infinity, () => invert(law))))), high, exact: false, why };
+    return { low: end("below", (laws, invert) => Math.max(-Infinity, ...laws.map((law) =>
+      or(() => or(() => -Infinity, () => Math.log(meshedDelta(law, at, "below"))), () => invert(law))))), high, exact: false, why };
   }
 
   /* A root of a decreasing function of the logarithm of the noise, by secants from v; the last is not tried. */
@@ -687,10 +921,11 @@
     const L = Math.log(1 / run.delta), mu = (Math.sqrt(2 * (L + target)) - Math.sqrt(2 * L)) / pull(run.relation);
     const start = -Math.log(Math.log1p((mu / run.q) ** 2 / run.steps)) / 2;  /* the central limit */
     const from = root(excess(near), [Math.max(Math.log(LEAST), Math.min(Math.log(MOST), start)), -1.2], 1e-2, 8);
-    const [v] = root(excess((asked) => value(asked, true)), from, 1e-5, 60);
+    let [v, slope] = root(excess((asked) => value(asked, true)), from, 1e-5, 60);
     if (v > Math.log(MOST) - 1e-6) throw new Refusal(`more noise than ${MOST} times the clip norm is needed`);
     if (v < Math.log(LEAST) + 1e-6) throw new Refusal(`less noise than ${LEAST} times the clip norm is enough, and that is no protection to speak of`);
-    for (let margin = 3e-7; ; margin *= 2) if (excess(value)(v + margin) <= 0) return Math.exp(v + margin);
+    if (stuck.size) v -= excess(value)(v) / slope;  /* a finer mesh */
+    for (let margin = stuck.size ? 1e-5 : 3e-7; ; margin *= 2) if (excess(value)(v + margin) <= 0) return Math.exp(v + margin);
   }
 
   /* Less noise than this certainly exceeds epsilon; 0 where nothing is proved. */
@@ -698,6 +933,6 @@
 
   /* Each answer begins afresh. */
   const offers = Object.fromEntries(Object.entries({ epsilon, delta, noise, noiseBelow }).map(([name, answer]) =>
-    [name, (run) => { reached.clear(); return answer(run); }]));
+    [name, (run) => { reached.clear(); composed.clear(); stuck.clear(); searching = name === "noise"; return answer(run); }]));
   globalThis.accountant = { ...offers, Refusal };
 })();

@@ -55,6 +55,8 @@
     const steps = unit === "epochs" ? Math.max(1, Math.ceil(length * samples / batch * (1 - 1e-12))) : length;
     /* A shuffled epoch may drop its last, smaller batch, so that it has that many steps at least. */
     const inEpoch = Math.floor(samples / batch), onceSteps = unit === "epochs" ? Math.max(1, Math.ceil(length * inEpoch * (1 - 1e-12))) : steps;
+    /* Steps that are whole epochs only if that batch is kept. */
+    const keeps = unit === "steps" && samples % batch !== 0 && steps % (inEpoch + 1) === 0 && steps % inEpoch !== 0;
     if (!errors.duration && (unit === "steps" || !errors.samples && !errors.batch) && steps > 1e7) errors.duration = `These are ${counted(steps, "step")}; this form goes to 10 million. The library has no limit.`;
     const given = text("given");
     const value = given === "noise"
@@ -64,11 +66,12 @@
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
       errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(smaller(samples), 1)}.`;
     }
-    return { errors, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
+    return { errors, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, keeps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
   }
 
   /* --- what is said ---------------------------------------------------------------------------- */
 
+  const CONVOLVED = "privacy loss of a step, convolved on a mesh (an upper bound, dpdynamics)";
   const ATTACK = "an attack on the largest release, or on the sum of the releases, of each epoch";
   /* How the batches of each kind are drawn, in a model card and in the answer; what the two ends of epsilon rest on. */
   const WAYS = {
@@ -82,10 +85,13 @@
       above: `The upper end is guaranteed by the Rényi divergences of an epoch, composed; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
   };
 
+  const kept = (run, sampling) => run.keeps && sampling === "shuffled";
+
   /* The run as the accountant takes it. Without coins the number of records is public. */
   function asked(run, sampling) {
     const plain = sampling === "poisson" || sampling === "whole", relation = plain || run.relation === "replace" ? run.relation : "zero_out";
-    return { q: run.q, steps: WAYS[sampling].once ? run.onceSteps : run.steps, relation, delta: run.delta, sampling: sampling === "whole" ? "poisson" : sampling };
+    const once = WAYS[sampling].once && (kept(run, sampling) ? run.steps / (run.inEpoch + 1) * run.inEpoch : run.onceSteps);
+    return { q: run.q, steps: once || run.steps, relation, delta: run.delta, sampling: sampling === "whole" ? "poisson" : sampling };
   }
 
   function python(run, { steps, relation, sampling }) {
@@ -94,16 +100,16 @@
       + `delta=${written(run.delta)}, sampling="${sampling}", relation="${relation}")`;
   }
 
-  function command(run, { relation, sampling }) {
-    const [verb, option] = run.given === "noise" ? ["epsilon", "--noise"] : ["noise", "--epsilon"];
-    return `dpdynamics ${verb} ${option} ${run.value} --samples ${run.samples} --batch ${run.batch} --${run.unit} ${run.length} `
+  function command(run, { relation, sampling, steps }) {
+    const length = kept(run, sampling) ? `--epochs ${steps / run.inEpoch}` : `--${run.unit} ${run.length}`, [verb, option] = run.given === "noise" ? ["epsilon", "--noise"] : ["noise", "--epsilon"];
+    return `dpdynamics ${verb} ${option} ${run.value} --samples ${run.samples} --batch ${run.batch} ${length} `
       + `--delta ${written(run.delta)}${relation === "add_remove" ? "" : ` --relation ${relation}`}${sampling === "poisson" ? "" : ` --sampling ${sampling}`}`;
   }
 
-  const epochsOf = (run) => Math.ceil(run.onceSteps / run.inEpoch);
+  const epochsOf = (run, steps) => Math.ceil(steps / run.inEpoch);
 
-  function card(run, way, relation, noise, epsilon, from) {
-    const length = way.once ? `${counted(epochsOf(run), "epoch")}, each record in one batch of each at most` : counted(run.steps, "step");
+  function card(run, way, { relation, steps }, noise, epsilon, from) {
+    const length = way.once ? `${counted(epochsOf(run, steps), "epoch")}, each record in one batch of each at most` : counted(run.steps, "step");
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
@@ -141,15 +147,17 @@
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : PUBLIC;
     if (noisy) {
-      const { low, high, exact, why } = accountant.epsilon({ ...ask, noise: run.value }), quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
+      const { low, high, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), from = exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
-      const told = { card: card(run, way, ask.relation, run.value, quoted, exact || !why ? way.from : "Rényi accountant, an upper bound (dpdynamics)"), noise: run.value, epsilon: high, asked: ask };
+      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
-      if (!way.above) return { head: `No exact ε. Quote: ε ≤ ${large(quoted)}.`, lines: [`${sentence(why)} The value is guaranteed, by Rényi divergences of all orders. The library (line below) also convolves.`], ...told };
+      if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
       return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${way.above}. ${closer(run, ask)}${near}`], ...told };
     }
     const noise = accountant.noise({ ...ask, epsilon: run.value }), quoted = up(noise, 4);
-    const told = { card: card(run, way, ask.relation, quoted, run.value, way.from), noise, epsilon: run.value, asked: ask };
+    const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;
+    const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : way.from), noise, epsilon: run.value, asked: ask };
+    if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
     return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${way.above}. ${DEVIATION}. ${closer(run, ask)}${near}`], below: way.below, ...told };
   }
@@ -157,8 +165,9 @@
   /* Where the library is closer than the page, and what is no answer here. */
   function closer(run, { sampling, relation, steps }) {
     const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
-    const rest = sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
-    const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run), "epoch")} of ${batches(run.inEpoch)}${rest}.` : "";
+    const all = kept(run, sampling), rest = all ? `, the last, smaller one among them; if yours drops that, enter ${epochsOf(run, run.onceSteps)} epochs`
+      : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
+    const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run, steps), "epoch")} of ${batches(run.inEpoch + (all ? 1 : 0))}${rest}.` : "";
     return `The value of Poisson samples is not valid here.${words}${epoch}`;
   }
 

@@ -15,6 +15,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from book_course.prerequisites import HEIGHT, WIDTH, ahead, draw, earlier, order, uses
 from book_ledger.inventory import load
+from book_ledger.questions import needed
 from nb.layout import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "ledger"))
@@ -156,8 +157,18 @@ def test_the_edges_are_the_uses_of_the_ledger() -> None:
     assert not set(graph.edges) & backward
 
 
+def test_the_desk_builds_on_what_it_names_and_help_is_no_need() -> None:
+    chapters = INVENTORY.chapters
+    needs = {k: [chapters[n] for n in needed(ROOT, c)] for k, c in chapters.items()}
+    nodes = {node["chapter"].key: node for node in draw(INVENTORY, needs)["nodes"]}
+    assert not chapters["practitioner"].owns
+    before = [chapter.key for chapter in nodes["practitioner"]["before"]]
+    assert before == ["privacy_as_divergence"]
+    assert [chapter.key for chapter in needs["clipping_and_schedule"]] == ["clipped_diffusion"]
+
+
 def test_boxes_do_not_overlap_and_titles_fit() -> None:
-    nodes = draw(INVENTORY)["nodes"]
+    nodes = draw(INVENTORY, {})["nodes"]
     assert [node["chapter"].key for node in nodes] == list(order(INVENTORY))
     boxes = [node["place"] for node in nodes]
     for i, (x, y) in enumerate(boxes):

@@ -20,6 +20,7 @@ from dpdynamics.accounting import (
     gaussian_epsilon,
     gaussian_noise_multiplier,
 )
+from dpdynamics.accounting.poisson import bracketed
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
 from dpdynamics.desk import bins
 from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
@@ -103,6 +104,24 @@ def test_fixed_batches_at_the_ends_are_plain_releases(epsilon: float, share: flo
     for relation, shift in (("add_remove", 1), ("replace", 2)):
         reply = desk.required_noise(**few, sampling="fixed", relation=relation)
         assert reply.value == pytest.approx(share * shift * 2 * float(plain), rel=1e-3)
+
+
+def test_few_steps_at_a_tiny_sampling_probability_are_answered():
+    """Exactly, or between two ends that the exact value of a larger sampling probability shows."""
+    few = {"noise_multiplier": 1.0, "batch_size": 50, "samples": 50_000, "steps": 20}
+    assert not desk.spent_epsilon(**few, delta=1e-5).numbers
+    rare = {"noise_multiplier": 1.09, "batch_size": 18, "samples": 100_000, "steps": 546}
+    reply = desk.spent_epsilon(**rare, delta=3.8e-9)
+    assert not reply.refused
+    assert reply.numbers["at most"] == reply.value < 1.02 * reply.numbers["at least"]
+    found = bracketed(Poisson(sampling_probability=1e-3, steps=20), 1.0, 1e-5)
+    exact = Poisson(sampling_probability=1e-3, steps=20).epsilon(noise_multiplier=1.0, delta=1e-5)
+    assert 0.99 * exact < found.lower <= exact <= found.upper < exact * (1 + 1e-5)
+    noise = desk.required_noise(
+        epsilon=reply.value, delta=3.8e-9, **{k: rare[k] for k in rare if k != "noise_multiplier"}
+    )
+    assert noise.value == pytest.approx(1.09, rel=1e-3)
+    assert "enough, not exact" in noise.sentence
 
 
 def test_full_batches_are_one_gaussian() -> None:

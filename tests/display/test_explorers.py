@@ -180,6 +180,22 @@ def test_panels_are_stacked_on_a_phone():
     assert 300 < height < 2 * 72 * 2.5 + 10
 
 
+def test_panels_that_share_an_axis_keep_its_numbers():
+    """On a phone no panel stands beside them: what one does, the other does."""
+
+    def two(rate):
+        figure, axes = panels(2, height=2.5, sharey=True)
+        for ax in axes:
+            ax.plot(T, rate * T)
+        return figure
+
+    figure = Explorer(two, {"rate": [1, 2]}, **WORDS)._figure(rate=1)
+    figure.canvas.draw()
+    shown = [[t.get_text() for t in ax.get_yticklabels() if t.get_visible()] for ax in figure.axes]
+    assert shown[0]
+    assert shown[1] == shown[0]
+
+
 def test_table_lists_every_frame(made):
     rows = re.findall(r"<tr>(.*?)</tr>", made.html)
     assert len(rows) == 1 + 6

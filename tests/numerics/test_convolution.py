@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from dpdynamics.accounting import Gaussian
-from dpdynamics.numerics.convolution import epsilon_convolution, hockey_stick_convolution
+from dpdynamics.accounting.without_replacement import WithoutReplacement
+from dpdynamics.numerics.convolution import (
+    epsilon_above,
+    epsilon_convolution,
+    hockey_stick_convolution,
+)
 from dpdynamics.numerics.inversion import hockey_stick_inversion
 
 
@@ -45,3 +50,35 @@ def test_one_step_has_its_closed_form():
         value, error = hockey_stick_convolution(step, 1, epsilon, 1e-20)
         assert value == pytest.approx(exact, rel=1e-9)
         assert abs(value - exact) <= error + 1e-13
+
+
+@pytest.mark.parametrize("steps", [5, 20])
+@pytest.mark.parametrize("relation", ["remove", "add", "replace"])
+def test_few_steps_at_a_tiny_sampling_probability(steps, relation):
+    """The profile has a narrow peak and a far tail: Newton's method alone goes astray."""
+    step = Gaussian(1.0, 0.001, relation)
+    epsilon = epsilon_convolution(step, steps, 1e-5).value
+    assert 0.003 < epsilon < 0.04
+    back = hockey_stick_convolution(step, steps, epsilon, 1e-20).value
+    assert back == pytest.approx(1e-5, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("step", "steps", "delta"),
+    [
+        (Gaussian(1.0, 0.001, "remove"), 20, 1e-5),
+        (Gaussian(1.0, 0.001, "add"), 20, 1e-5),
+        (Gaussian(0.6, 0.2, "replace"), 12, 1e-9),
+        (WithoutReplacement(0.8, 0.02, "remove"), 60, 1e-6),
+    ],
+)
+def test_bound_on_a_mesh_is_never_below_and_close(step, steps, delta):
+    exact = epsilon_convolution(step, steps, delta).value
+    coarse, fine = (epsilon_above(step, steps, delta, cells=cells) for cells in (1 << 12, 1 << 18))
+    assert exact <= fine * (1 + 1e-9) <= coarse
+    assert fine < exact * (1 + 1e-5)
+
+
+def test_bound_on_a_mesh_ends_where_rounding_would_decide():
+    assert epsilon_above(Gaussian(1.0, 0.01), 10, 1e-14) == np.inf
+    assert epsilon_above(Gaussian(50.0, 0.01), 10, 1e-3) == 0

@@ -141,6 +141,10 @@ def test_the_site_has_them_in_an_archive_with_all_that_they_need() -> None:
     assert "pip install -r requirements.lock" in words
     assert "torch==" in words
     assert f"pip install --no-deps --no-index ./{wheel}" in words
+    page = (ROOT / "book" / "reading.md").read_text("utf-8")
+    commands = re.findall(r"python -m pip install [^`\n]+", page)
+    assert len(commands) == 3
+    assert all(c.replace("dpdynamics-*.whl", wheel) in words for c in commands)
 
 
 RUN_ALONE = """

@@ -74,10 +74,11 @@ class Prerequisites(CourseDirective):
 
     def data(self) -> dict[str, Any]:
         """The picture, and the pages that there are."""
+        needs = {key: self.needs(key) for key in self.ledger.inventory.chapters}
         return {
-            **draw(self.ledger.inventory),
+            **draw(self.ledger.inventory, needs),
             "pages": self.env.found_docs,
-            "needs": {key: self.needs(key) for key in self.ledger.inventory.chapters},
+            "needs": needs,
         }
 
 

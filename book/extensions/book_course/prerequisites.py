@@ -1,4 +1,7 @@
-"""The chapters as a graph: one builds on another if its claims use that one's claims."""
+"""The chapters as a graph: one builds on another if its claims use that one's claims.
+
+A chapter without claims builds on those that it says one must have read.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import networkx as nx
 
-from book_ledger.inventory import Inventory
+from book_ledger.inventory import Chapter, Inventory
 from book_ledger.layout import Point, arrange
 
 WIDTH, HEIGHT = 108.0, 62.0  # of a chapter: seven columns fill a page of 1280 px, text at its size
@@ -26,9 +29,9 @@ def uses(inventory: Inventory) -> list[tuple[str, str]]:
 
 
 def order(inventory: Inventory) -> dict[str, int]:
-    """Place in the book of every chapter that decides claims."""
+    """Place in the book of every chapter to read: a notebook, or one that is to decide claims."""
     chapters = enumerate(inventory.chapters.items())
-    return {k: n for n, (k, chapter) in chapters if chapter.owns and not chapter.appendix}
+    return {k: n for n, (k, c) in chapters if (c.owns or c.notebook) and not c.appendix}
 
 
 def earlier(inventory: Inventory) -> nx.DiGraph:
@@ -51,9 +54,11 @@ def ahead(inventory: Inventory) -> dict[str, list[str]]:
     return {user: sorted(found[user], key=place.__getitem__) for user in place if user in found}
 
 
-def draw(inventory: Inventory) -> dict[str, Any]:
+def draw(inventory: Inventory, needs: dict[str, list[Chapter]]) -> dict[str, Any]:
     """The graph as a picture, without the arrows that follow from others; for ``graph.html``."""
     full, later = earlier(inventory), ahead(inventory)
+    without = [key for key in full if not inventory.chapters[key].owns]
+    full.add_edges_from((c.key, k) for k in without for c in needs.get(k, []) if c.key in full)
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(full)
     reduced = nx.transitive_reduction(full)

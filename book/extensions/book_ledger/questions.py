@@ -34,9 +34,13 @@ def minutes(text: str) -> int:
 
 
 def needed(root: Path, chapter: Chapter) -> list[str]:
-    """The notebooks, without folder and suffix, that one chapter names after *You need*."""
+    """The notebooks, without folder and suffix, that one chapter names after *You need*.
+
+    Those that only help, "...; {doc}`rates` helps", are not among them.
+    """
     found = re.search(r"\*You need\*(.*?)\*Time:\*", "\n\n".join(_of(root, chapter)), re.DOTALL)
-    targets = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`", found[1]) if found else []
+    words = re.sub(r"[;.][^;.]*\bhelps?\b", "", found[1]) if found else ""
+    targets = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`", words)
     return [posixpath.basename(target) for target in targets]
 
 

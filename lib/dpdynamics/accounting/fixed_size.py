@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
+from ..numerics.convolution import OneStep, epsilon_above
 from ..numerics.normal_masses import mixture_masses
 from . import many_steps
 from .composition_below import composed_epsilon_lower
@@ -149,9 +150,19 @@ class FixedSize(BoundedRun):
         """Ask plain releases and, where it is known, the dominating pair; the less is a bound."""
         plainly = Poisson(sampling_probability=1.0, steps=self.steps, relation=self.relation)
         found = float(getattr(plainly, verb)(noise_multiplier=noise, **at))
+        dominating = self._dominating()
+        try:
+            return min(found, float(getattr(dominating, verb)(noise_multiplier=noise, **at)))
+        except ArithmeticError:
+            if verb == "delta":
+                return found
         with suppress(ArithmeticError):
-            exact = getattr(self._dominating(), verb)(noise_multiplier=noise, **at)
-            found = min(found, float(exact))
+            pairs = [
+                pair
+                for pair in dominating.pairs(noise_multiplier=noise)
+                if isinstance(pair, OneStep)
+            ]
+            found = min(found, max(epsilon_above(pair, self.steps, at["delta"]) for pair in pairs))
         return found
 
     def _many(self, verb: str, noise: float, **at: float) -> float:
@@ -201,5 +212,5 @@ class FixedSize(BoundedRun):
             return max(composed(places, 2**12, 2**10) for places in pairs)
         proved = self._below("epsilon", noise, delta=delta)
         if self.relation == "replace":
-            return proved
+            return proved or composed((2.0, 0.0), 2**15, 2**13)
         return max(proved, composed((2.0, 1.0), 2**15, 2**13))

@@ -81,11 +81,14 @@ class SampledNormals(OnLine):
             ends.append(float(self._log(last, a) - self._log(last, b)))
         return -ends[1], ends[0]
 
-    def masses(self, mesh: float, lowest: int, highest: int) -> tuple[int, Array]:
+    def masses(
+        self, mesh: float, lowest: int, highest: int, above: bool = False
+    ) -> tuple[int, Array]:
         """Put the law of the loss on the points base + j mesh, j = `lowest`...`highest`.
 
         The spread in a cell is found by quadrature near the base, where the law may be narrower
-        than a cell. Returns the first j and the masses under P, a few of which may be negative.
+        than a cell. Returns the first j and the masses under P, a few of which may be negative; or
+        if `above`, with the spread left in, those of a law whose profile is nowhere smaller.
         """
         low, high = self.bounds
         lowest = max(lowest, 0) if low > -np.inf else min(lowest, 0)
@@ -100,8 +103,8 @@ class SampledNormals(OnLine):
             cells.append((both[own], both[1 - own]))
             rest -= self._cells(np.array([u[ends.argmin()], np.inf]), places[own])[0]
         p, other = (np.concatenate(parts) for parts in zip(*cells, strict=True))
-        spread = p / 6
-        if self._whole:
+        spread = 0 * p if above else p / 6
+        if self._whole and not above:
             near = np.abs(j[:-1]) <= _NEAR
             spread[near] = self._spreads(u[:-1][near], u[1:][near], j[:-1][near], mesh)
         law = interpolated(j, p, other, base=self.base, mesh=mesh, spread=spread)

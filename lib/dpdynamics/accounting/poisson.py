@@ -3,6 +3,7 @@ r"""Noisy sums of Poisson samples, composed, exactly.
 One step is a `Pair`, in closed form, and steps compose as in `composition`. The value is within
 1e-7 of the exact one, or refused. Refusals are rare; they happen where sampling probabilities are
 small and delta is far below the chance of a telling participation: the mesh then gets too long.
+Bounds on a mesh that is too coarse for that are `bracketed`.
 """
 
 from collections.abc import Callable
@@ -14,11 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, one_of, plain, positive, probability, whole
+from ..numerics.convolution import epsilon_above
+from ..numerics.normal_masses import mixture_masses
 from .composition import Composition, Direction
+from .composition_below import composed_epsilon_lower
 from .gaussian import gaussian_noise_multiplier
 from .gaussian_pair import Gaussian
 from .pairs import Pair
-from .runs import Run, least_noise, unseen
+from .runs import Bracket, Run, least_noise, unseen
 
 _DIRECTIONS = {
     "add_remove": ("remove", "add"),
@@ -199,3 +203,29 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
         for pair, count in directions[0]:
             pair.cumulants(count, 1e-12)  # refuses next to no noise
     return Composition(directions)
+
+
+def bracketed(run: Poisson, noise: float, delta: float) -> Bracket:
+    """Bound the epsilon of Gaussian noise on both sides, for where the exact one is refused."""
+    low = 0.0
+    for pair in _telling(run, noise, delta):
+        p, q = (mixture_masses(noise, pair.sampling_probability, x, 2**15) for x in pair.places[0])
+        low = max(low, composed_epsilon_lower(p=p, q=q, times=run.steps, delta=delta))
+    return Bracket(low, bounded_above(run, noise, delta))
+
+
+def bounded_above(run: Poisson, noise: float, delta: float) -> float:
+    """Return the upper end of `bracketed`."""
+    pairs = _telling(run, noise, delta)
+    return max((epsilon_above(pair, run.steps, delta) for pair in pairs), default=0.0)
+
+
+def _telling(run: Poisson, noise: float, delta: float) -> list[Gaussian]:
+    """Return the pairs with a positive epsilon, as far as the sum of the steps tells."""
+    found = []
+    for pair in run.pairs(noise_multiplier=noise):
+        if not isinstance(pair, Gaussian):
+            raise ArithmeticError(f"no bounds are known for {pair!r}")
+        if run.steps * float(pair.delta(0.0)) > delta:
+            found.append(pair)
+    return found

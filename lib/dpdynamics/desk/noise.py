@@ -1,6 +1,8 @@
 """How much noise a budget needs."""
 
 from ..accounting import Bracket, Poisson
+from ..accounting.poisson import bounded_above
+from ..accounting.runs import least_noise
 from ..arguments import fraction, positive
 from .accountants import ACCOUNTANTS, multiplier
 from .answers import Answer, Refusal, upper
@@ -48,7 +50,8 @@ def required_noise(
     -------
     Answer or Refusal
         The value is the noise multiplier: standard deviation of the noise on the clipped sum over
-        the clip norm. Exact for Poisson sampling, otherwise enough, and no more is known.
+        the clip norm. Exact for Poisson sampling, but for a few steps at a tiny sampling
+        probability; otherwise enough, and no more is known.
 
     Examples
     --------
@@ -71,8 +74,14 @@ def required_noise(
     if sampling == "unknown":
         return unknown_batches(question, instead(delta))
     run = runs[sampling]
+    method = _WORDS["poisson" if isinstance(run, Poisson) else sampling]
     try:
-        found = run.noise_for(epsilon=epsilon, delta=delta)
+        try:
+            found = run.noise_for(epsilon=epsilon, delta=delta)
+        except ArithmeticError:
+            if not isinstance(run, Poisson):
+                raise
+            found, method = _bracketed(run, epsilon, delta), "bounds on a mesh (enough, not exact)"
     except (ArithmeticError, ValueError) as error:
         question.numbers["sampling probability"] = batch_size / samples
         return question.refuse(
@@ -82,13 +91,19 @@ def required_noise(
     noise = float(found.upper if isinstance(found, Bracket) else found)
     if isinstance(run, Poisson) and relation != "replace":
         question.numbers.update(_others(epsilon, delta, run, noise))
-    method = _WORDS["poisson" if isinstance(run, Poisson) else sampling]
     return question.answer(
         f"Noise multiplier {upper(noise)}: standard deviation {upper(noise)} times the clip norm "
         f"on every clipped sum; {method}.",
         noise,
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
         f"{NEIGHBOURS[run.relation]}; all {steps} sums released; one run",
+    )
+
+
+def _bracketed(run: Poisson, epsilon: float, delta: float) -> float:
+    """Return a noise multiplier that is enough, where the exact one is refused."""
+    return least_noise(
+        lambda noise: bounded_above(run, noise, delta) - epsilon, 1.0, tolerance=1e-4
     )
 
 

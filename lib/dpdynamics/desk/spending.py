@@ -1,6 +1,9 @@
 """What epsilon a recipe really buys."""
 
-from ..accounting import Bracket, gaussian_epsilon
+from math import inf
+
+from ..accounting import Bracket, Poisson, gaussian_epsilon
+from ..accounting.poisson import bracketed
 from ..arguments import fraction, nonnegative, positive, whole
 from .answers import Answer, Question, Refusal, lower, upper
 from .batches import NEIGHBOURS, Drawn, batches_of, question_of
@@ -40,8 +43,9 @@ def spent_epsilon(
     -------
     Answer or Refusal
         The value is an epsilon that is guaranteed. It is exact for Poisson sampling; for other
-        batches "at least" and "at most" among the numbers enclose the truth. Where they are more
-        than a factor four apart nothing useful is known, and the recipe is refused, with both.
+        batches, and for a few steps at a tiny sampling probability, "at least" and "at most" among
+        the numbers enclose the truth. Where they are more than a factor four apart nothing useful
+        is known, and the recipe is refused, with both.
 
     Examples
     --------
@@ -137,7 +141,14 @@ def recipe_epsilon(
 
 
 def _spent(run: Drawn, noise: float, delta: float) -> tuple[float, float]:
-    found = run.epsilon(noise_multiplier=noise, delta=delta)
+    try:
+        found = run.epsilon(noise_multiplier=noise, delta=delta)
+    except ArithmeticError:
+        if not isinstance(run, Poisson):
+            raise
+        found = bracketed(run, noise, delta)
+        if found.upper == inf:
+            raise
     low, high = found if isinstance(found, Bracket) else (found, found)
     return float(low), float(high)
 

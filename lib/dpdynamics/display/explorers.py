@@ -79,6 +79,8 @@ class Explorer:
             figure.set_figwidth(min(figure.get_figwidth(), NARROW))
         for k, ax in enumerate(figure.axes):
             ax.set_gid(f"panel{k}")
+            if len(ax.get_shared_y_axes().get_siblings(ax)) > 1:
+                ax.tick_params(labelleft=True)  # on a phone no panel stands beside it
         plt.close(figure)
         return figure
 

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.signal import lfilter
 
 from ..arguments import Array
 from .inversion import (
@@ -28,6 +29,7 @@ from .inversion import (
 )
 
 _LARGEST = 1 << 22
+_TILTS = np.geomspace(1e-3, 1e5, 400)
 
 
 @runtime_checkable
@@ -38,7 +40,9 @@ class OneStep(Protocol):
     def base(self) -> float: ...
     def cumulants(self, steps: int, smallest: float) -> Cumulants: ...
     def support(self, steps: int, smallest: float) -> tuple[float, float]: ...
-    def masses(self, mesh: float, lowest: int, highest: int) -> tuple[int, Array]: ...
+    def masses(
+        self, mesh: float, lowest: int, highest: int, above: bool = False
+    ) -> tuple[int, Array]: ...
 
 
 def hockey_stick_convolution(
@@ -58,17 +62,63 @@ def epsilon_convolution(
 ) -> Inversion:
     """Compute the epsilon at which the profile is `delta`, by Newton's method.
 
-    Errors are those of `hockey_stick_convolution`.
+    Steps that leave the interval known so far halve it: where the law has a narrow peak and a far
+    tail, the profile bends so much that they go astray. Errors are those of
+    `hockey_stick_convolution`.
     """
-    target = float(np.log(delta))
+    target, low, high = float(np.log(delta)), -np.inf, np.inf
     epsilon = saddle_at_delta(step.cumulants(steps, delta), delta).epsilon
-    for _ in range(20):
+    for _ in range(60):
         log_delta, slope, error = _profile(step, steps, epsilon, delta, rtol)
         change = (target - log_delta) / slope
-        epsilon += float(np.clip(change, -2.0, 2.0))
+        low, high = (max(low, epsilon), high) if change > 0 else (low, min(high, epsilon))
         if abs(change) <= 1e-3 * rtol * max(abs(epsilon), 1e-3) or abs(change * slope) < 1e-10:
             return Inversion(epsilon, abs(change) + error / abs(slope))
+        nearer = epsilon + float(np.clip(change, -2.0, 2.0))
+        epsilon = nearer if low < nearer < high else (low + high) / 2
     raise InversionError("epsilon was not found by convolution")
+
+
+def epsilon_above(step: OneStep, steps: int, delta: float, *, cells: int = 1 << 18) -> float:
+    """Bound from above the epsilon at which the profile is `delta`, on a mesh of so many cells.
+
+    What the mesh adds to a law is left in, and what leaves its window counts as if no epsilon
+    covered it. Infinite where `delta` is too small for that, from 1e-12 or so on.
+    """
+    shares, ends = 1e-6 * delta, step.support(steps, delta)
+
+    def law(mesh: float) -> tuple[Array, Array]:
+        lowest, highest = (int(np.rint((end - step.base) / mesh)) for end in ends)
+        first, masses = step.masses(mesh, lowest - 1, highest + 1, above=True)
+        return first + np.arange(masses.size, dtype=np.float64), np.maximum(masses, 0.0)
+
+    mesh = (ends[1] - ends[0]) / 4096
+    j, masses = law(mesh)  # coarser, so that its window holds the finer ones
+    j, masses = j[masses > 0], masses[masses > 0]
+    levels, tilts = step.base + mesh * j, _TILTS[:, None]
+
+    def log_mgf(tilts: Array) -> Array:
+        top = (tilts * levels).max(axis=1)
+        return np.asarray(np.log(np.exp(tilts * levels - top[:, None]) @ masses) + top)
+
+    high = float(np.min((steps * log_mgf(tilts) - np.log(shares)) / _TILTS))
+    low = float(np.max(-(steps * log_mgf(-tilts) - np.log(shares)) / _TILTS))
+    start = steps * step.base
+    low, high = max(min(low, start), steps * levels[0]), min(max(high, start), steps * levels[-1])
+    mesh = (high - low) / cells
+    j, masses = law(mesh)
+    size = next_fast_len(cells + 3, real=True)
+    first = int(np.floor((low - start) / mesh))
+    composed = irfft(rfft(np.bincount((j % size).astype(int), masses, size)) ** steps, size)
+    downwards = np.roll(composed, -(first % size))[::-1]
+    profile = np.cumsum(downwards) - lfilter([1], [1, -np.exp(-mesh)], downwards)
+    lost = shares + steps * max(1 - float(masses.sum()), 0.0) + 1e-13 + 1e-15 * steps
+    at = int(np.argmax(profile + lost > delta))  # the highest point that is not covered
+    if at == 0:
+        return 0.0 if lost < delta else float(np.inf)
+    share = (profile[at] + lost - delta) / (profile[at] - profile[at - 1])
+    epsilon = start + (first + size - 1 - at) * mesh + np.log1p(share * np.expm1(mesh))
+    return max(float(epsilon), 0.0)
 
 
 def interpolated(j: Array, p: Array, q: Array, *, base: float, mesh: float, spread: Array) -> Array:
@@ -148,7 +198,7 @@ def _on_mesh(
     """
     c, start = saddle.center, steps * step.base
     lowest, highest = (round((end - start) / mesh) for end in window)
-    first, masses = step.masses(mesh, *(round(end / mesh) for end in single))
+    first, masses = step.masses(mesh, round(single[0] / mesh), round(single[1] / mesh))
     size = next_fast_len(highest - lowest + 3, real=True)
     j = first + np.arange(masses.size)
     folded = np.zeros(size)
