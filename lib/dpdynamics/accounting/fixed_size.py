@@ -171,10 +171,14 @@ class FixedSize(BoundedRun):
         if self.relation == "replace":
             return float(bound("replace", *run, **at))
         found = float(bound("remove", *run, **at))
-        if found < (1.0 if verb == "delta" else np.inf):
-            back = compose((WithoutReplacement(noise, self._share, "add"), self.steps))
-            found = max(found, float(getattr(back, verb)(**at)))
-        return found
+        unknown = 1.0 if verb == "delta" else np.inf
+        if found == unknown:
+            return found
+        back = compose((WithoutReplacement(noise, self._share, "add"), self.steps))
+        try:
+            return max(found, float(getattr(back, verb)(**at)))
+        except ArithmeticError:
+            return unknown
 
     def _below(self, verb: str, noise: float, **at: float) -> float:
         """Ask Poisson samples, where their answer is known."""

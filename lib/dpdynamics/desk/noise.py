@@ -11,7 +11,7 @@ from .refusals import always, unknown_batches, visible_delta
 
 _WORDS = {
     "poisson": "exact profile of the composition",
-    "fixed": "dominating pair of one step, composed (enough, not exact)",
+    "fixed": "steps of fixed size against an adversary (enough, not exact)",
     "shuffled": "plain Gaussian releases, no amplification (enough, not exact)",
     "bins": "one epoch exactly, several by Renyi divergences (enough, not exact)",
 }
