@@ -11,6 +11,7 @@ import pytest
 
 from dpdynamics import desk
 from dpdynamics.accounting import FixedSize, Gaussian, Poisson, Shuffled, gaussian_epsilon
+from dpdynamics.accounting.runs import BoundedRun
 from dpdynamics.desk.batches import EVIDENCE
 from dpdynamics.desk.bins import EpochsOfBins
 from dpdynamics.desk.command import main
