@@ -52,7 +52,6 @@ PENDING = {
     "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
-    "notebooks/clipping/one_pass.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/experiments.ipynb",
