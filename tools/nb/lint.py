@@ -49,7 +49,6 @@ MAX_BINDINGS = 2  # cells that bind one name; a figure's names are bound again i
 FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 # Notebooks whose claims do not stand alone yet; one that obeys must leave.
 PENDING = {
-    "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/clipping/clipped_diffusion.ipynb",
     "notebooks/foundations/stochastic_differential_equations.ipynb",
