@@ -50,7 +50,6 @@ FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 # Notebooks whose claims do not stand alone yet; one that obeys must leave.
 PENDING = {
     "notebooks/adaptive/speed_and_plateau.ipynb",
-    "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
