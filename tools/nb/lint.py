@@ -51,7 +51,6 @@ FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 PENDING = {
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
-    "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
     "notebooks/synthesis/practitioner.ipynb",
 }
