@@ -49,13 +49,8 @@ MAX_BINDINGS = 2  # cells that bind one name; a figure's names are bound again i
 FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 # Notebooks whose claims do not stand alone yet; one that obeys must leave.
 PENDING = {
-    "notebooks/adaptive/sign_sde.ipynb",
     "notebooks/adaptive/speed_and_plateau.ipynb",
-    "notebooks/clipping/clipped_diffusion.ipynb",
-    "notebooks/clipping/one_pass.ipynb",
-    "notebooks/foundations/stochastic_differential_equations.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
-    "notebooks/least_squares/experiments.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
     "notebooks/synthesis/practitioner.ipynb",
 }
