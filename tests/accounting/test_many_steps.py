@@ -172,6 +172,18 @@ def test_the_bracket_is_narrow(relation, width, noise, batch, samples, steps, de
     assert run.delta(noise_multiplier=noise, epsilon=upper).upper <= delta * (1 + 1e-6)
 
 
+@pytest.mark.parametrize(
+    ("batch", "samples", "steps", "noise", "relation"),
+    [(20, 100, 3000, 1.0, "replace"), (17_611, 1_000_000, 67_955, 0.749, "zero_out")],
+)
+def test_an_epsilon_whose_exponential_overflows(batch, samples, steps, noise, relation):
+    run = FixedSize(batch_size=batch, samples=samples, steps=steps, relation=relation)
+    lower, upper = run.epsilon(noise_multiplier=noise, delta=1e-8)
+    assert 710 < lower <= upper < 1.06 * lower
+    low, high = run.delta(noise_multiplier=noise, epsilon=715.0)
+    assert 1e-8 < low <= high <= 1
+
+
 def test_noise_that_is_enough_is_found_for_it():
     run = FixedSize(batch_size=100, samples=1000, steps=300)
     lower, upper = run.noise_for(epsilon=4.0, delta=1e-6)

@@ -7,14 +7,15 @@ b and d and falls with a (Kahane's inequality). Let A be the pair with the large
 level 1, (2, 0) if the record is replaced and (2, 1) if it is removed, v = 0. Below level 1 another
 pair is the largest. The dominating pair G of `without_replacement` has both, and no step does.
 
-With :math:`\delta_{cd\dots}` for the profile of c, d, ... together, suppose that at all levels
+With :math:`\delta_{cd\dots}` for the profile of c, d, ... together and :math:`\tau\ge0`, suppose
+that at all levels
 
-.. math:: \delta_{c\,G^mA^k}\le e^\kappa\,\delta_{A\,G^mA^k} + \xi\qquad\text{for every step } c.
+.. math:: \delta_{c\,G^mA^k}\le e^\tau\,\delta_{A\,G^mA^k} + \xi\qquad\text{for every step } c.
 
 The same is then true of every larger k, as further steps A average both sides. So no T adaptive
 steps, of which the last m are bounded by G, exceed
-:math:`e^{\sum\kappa}(\delta_{G^mA^{T-m}} + T\xi)`, where the sum has a term for each of the T - m
-others. Here :math:`\kappa` is computed for k = 0, m, 3m, 7m, ..., and m = T/30.
+:math:`e^{\sum\tau}(\delta_{G^mA^{T-m}} + T\xi)`, where the sum has a term for each of the T - m
+others. Here :math:`\tau` is computed for k = 0, m, 3m, 7m, ..., and m = T/30.
 
 All steps lie in boxes of a, b and d. By the monotony two triangles bound the profile of a box, one
 above and one below level 1. Losses are put on a mesh such that profiles are interpolated linearly
@@ -28,6 +29,7 @@ from math import asin, exp, expm1, inf, log, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.signal import lfilter
 from scipy.special import ndtr
 
 from ..arguments import Array
@@ -41,8 +43,8 @@ _LARGEST = 1 << 17
 _REACH = 8.3  # beyond which a normal law has 5e-17
 _LOWEST = 34.0  # a loss is below -34 with probability e^-34 = 2e-15 at most, as E e^-L = 1
 _SURE = 14.0  # at epsilon = -14 all profiles are within e^-14 = 8e-7 of 1
-_ROUNDING = 1e-13  # xi: transforms and sums of 1e4 masses err by 1e-14
-_FINENESS = 0.12  # of the mesh, in deviations of a loss: adds at most 0.25 % to its variance
+_ROUNDING = 1e-13  # xi: more than what transforms and sums of 1e4 masses round in one step
+_FINENESS = 0.12  # of the mesh, in deviations of a loss: adds 0.25 % to its variance if q is small
 _LEGS = (0.0, 0.02, 0.06, 0.12, 0.25, 0.45, 0.7, 0.95, 1.2, 1.45, 1.65, 1.8, 1.9, 1.97, 2.0)
 _OPENINGS = (0.0, 0.003, 0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.8, 1.1, 1.4, 1.7, 1.9, 2.0)
 _PAIRS: dict[str, tuple[Triangle, Triangle]] = {  # A above level 1, and what is largest below
@@ -78,7 +80,7 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
     reach = max((1 / noise + _REACH) * 2 / noise + log(share), 1.0)
     if reach / mesh > _LARGEST / 4:
         return NOTHING, NOTHING
-    one = _OnMesh(noise, share, mesh, int(reach / mesh))
+    one = _OnMesh(noise, share, mesh, int(reach / mesh) + 1)
     tilts = np.geomspace(0.05, 20.0, 60)
     log_mgf = np.log(np.exp(np.multiply.outer(tilts, one.losses)) @ one.masses(best, other))
     top = float(np.min((steps * log_mgf + _LOWEST) / tilts))
@@ -95,8 +97,8 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
 
     def profiles(transforms: NDArray[np.complex128]) -> Array:
         law = np.roll(irfft(transforms, size), lowest, axis=-1)[..., ::-1]
-        above, shrunk = np.cumsum(law, axis=-1), np.cumsum(law * np.exp(-epsilons[::-1]), axis=-1)
-        return np.asarray((above - shrunk * np.exp(epsilons[::-1]))[..., ::-1])
+        shrunk = lfilter([1.0], [1.0, -exp(-mesh)], law, axis=-1)  # sums of the law times e^-L
+        return np.asarray((np.cumsum(law, axis=-1) - shrunk)[..., ::-1])
 
     exchanged, boxes = (best[1], best[0], best[2]), _boxes(relation)
     step, law = transform(best, exchanged), transform(best, other) ** (steps // 30)
@@ -109,14 +111,19 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
             most = np.maximum(
                 most, profiles((ahead[some] + behind[some] - step) * law)[:, sure].max(0)
             )
-        least, most = profiles(step * law)[sure], np.maximum(most - _ROUNDING, 0.0)
-        if most[-1] > 0:
+        least, counts = profiles(step * law)[sure], most > _ROUNDING
+        if not np.all(least[counts] > 0):
             return NOTHING, NOTHING
         times = min(done, steps - done)
-        growth += times * max(0.0, float(np.log(np.max(most[most > 0] / least[most > 0]))))
+        growth += times * max(
+            0.0, float(np.log(np.max((most - _ROUNDING)[counts] / least[counts])))
+        )
         law, done = law * step**times, done + times
     kept = epsilons >= 0
-    return epsilons[kept], np.minimum(np.exp(growth) * (profiles(law)[kept] + steps * _ROUNDING), 1)
+    bounds = np.exp(min(growth, 700.0)) * (np.maximum(profiles(law)[kept], 0.0) + steps * _ROUNDING)
+    if not np.all(np.isfinite(bounds)):
+        return NOTHING, NOTHING
+    return epsilons[kept], np.minimum(bounds, 1.0)
 
 
 class _OnMesh:
@@ -150,9 +157,10 @@ class _OnMesh:
         a, b, d = (x / self.noise for x in triangle)
         q, foot = self.share, (a * a + d * d - b * b) / (2 * d)
         height = sqrt(max(a * a - foot * foot, 0.0))
-        half = int(max(15.0, 18 * height)) * (1 if foot >= 0 else 4)
-        spare = 1.0 if foot >= 0 else 1.001  # where the integrand ends in a kink
-        beside = np.linspace(-6.0, 6.0, 2 * half + 1)  # by the trapezoidal rule
+        kinked = foot < 0.5  # where the integrand ends in a kink, or nearly
+        half = int(max(21.0, 25 * height)) * (4 if kinked else 1)
+        spare = 1.001 if kinked else 1.0
+        beside = np.linspace(-_REACH, _REACH, 2 * half + 1)  # by the trapezoidal rule
         density = np.exp(-(beside**2) / 2)
         x = np.linspace(d / 2, -9.5, 800)  # level 1 is at d/2
         weights = (1 - q) * np.exp(height * beside - height**2 / 2)
