@@ -370,7 +370,8 @@ def test_form_gives_both_ends_and_draws_them(sampling, form_page, capsys):
     )
     assert "No exact ε is known" in page.locator(".accountant-answer").inner_text()
     wanted = evaluated(page).numbers
-    assert wanted["at most"] <= high < wanted["at most"] * 1.01
+    room = 1.03 if sampling == "fixed" else 1.01  # over many steps the library is closer
+    assert wanted["at most"] <= high < wanted["at most"] * room
     assert low == pytest.approx(wanted["at least"], rel=0.02)
     command = page.locator(".accountant-copy code").last.inner_text()
     main([*shlex.split(command)[1:], "--json"])
