@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
-from ..numerics.convolution import OneStep, epsilon_above
+from ..numerics.convolution import epsilon_above
 from ..numerics.normal_masses import mixture_masses
 from . import many_steps
 from .composition_below import composed_epsilon_lower
@@ -150,18 +150,15 @@ class FixedSize(BoundedRun):
         """Ask plain releases and, where it is known, the dominating pair; the less is a bound."""
         plainly = Poisson(sampling_probability=1.0, steps=self.steps, relation=self.relation)
         found = float(getattr(plainly, verb)(noise_multiplier=noise, **at))
-        dominating = self._dominating()
         try:
-            return min(found, float(getattr(dominating, verb)(noise_multiplier=noise, **at)))
+            exact = getattr(self._dominating(), verb)(noise_multiplier=noise, **at)
+            return min(found, float(exact))
         except ArithmeticError:
             if verb == "delta":
                 return found
+        directions = ("replace",) if self.relation == "replace" else ("remove", "add")
+        pairs = [WithoutReplacement(noise, self._share, name) for name in directions]
         with suppress(ArithmeticError):
-            pairs = [
-                pair
-                for pair in dominating.pairs(noise_multiplier=noise)
-                if isinstance(pair, OneStep)
-            ]
             found = min(found, max(epsilon_above(pair, self.steps, at["delta"]) for pair in pairs))
         return found
 

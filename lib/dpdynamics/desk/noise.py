@@ -16,8 +16,6 @@ _WORDS = {
     "bins": "one epoch exactly, several by Renyi divergences (enough, not exact)",
 }
 
-_FAINTEST = 1e-100  # of delta: below, the mesh of the bounds has no floats for its ends
-
 
 def required_noise(
     *,
@@ -81,7 +79,7 @@ def required_noise(
         try:
             found = run.noise_for(epsilon=epsilon, delta=delta)
         except ArithmeticError:
-            if not isinstance(run, Poisson) or delta < _FAINTEST:
+            if not isinstance(run, Poisson):
                 raise
             found, method = _bracketed(run, epsilon, delta), "bounds on a mesh (enough, not exact)"
     except (ArithmeticError, ValueError) as error:

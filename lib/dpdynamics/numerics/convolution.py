@@ -85,6 +85,9 @@ def epsilon_above(step: OneStep, steps: int, delta: float, *, cells: int = 1 << 
     What the mesh adds to a law is left in, and what leaves its window counts as if no epsilon
     covered it. Infinite where `delta` is too small for that, from 1e-12 or so on.
     """
+    rounding = 1e-13 + 1e-15 * steps
+    if delta <= rounding:
+        return float(np.inf)
     shares, ends = 1e-6 * delta, step.support(steps, delta)
 
     def law(mesh: float) -> tuple[Array, Array]:
@@ -112,7 +115,7 @@ def epsilon_above(step: OneStep, steps: int, delta: float, *, cells: int = 1 << 
     composed = irfft(rfft(np.bincount((j % size).astype(int), masses, size)) ** steps, size)
     downwards = np.roll(composed, -(first % size))[::-1]
     profile = np.cumsum(downwards) - lfilter([1], [1, -np.exp(-mesh)], downwards)
-    lost = shares + steps * max(1 - float(masses.sum()), 0.0) + 1e-13 + 1e-15 * steps
+    lost = shares + steps * max(1 - float(masses.sum()), 0.0) + rounding
     at = int(np.argmax(profile + lost > delta))  # the highest point that is not covered
     if at == 0:
         return 0.0 if lost < delta else float(np.inf)
