@@ -4,7 +4,7 @@
   "use strict";
   const RELATIONS = { add_remove: "one record added or removed", zero_out: "one record zeroed out", replace: "one record replaced" };
   const DEVIATION = "Noise of standard deviation σ times the clip norm on the sum over each batch";
-  const PUBLIC = " Where the number of records is public, all but Poisson samples, “added or removed” stands for zeroed out.";
+  const PUBLIC = " Without Poisson samples the number of records is public, and “added or removed” is read as zeroed out.";
   const PATIENCE = 4000;  /* milliseconds for the points of a plot, after the answer */
 
   /* 0.01, 1e-6: as Python and people write it. */
@@ -165,7 +165,7 @@
   /* Where the library is closer than the page, and what is no answer here. */
   function closer(run, { sampling, relation, steps }) {
     const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value."
-      : sampling === "fixed" && steps >= 100 ? " Over so many steps the library (line below) may prove less." : "";
+      : sampling === "fixed" && steps >= 100 ? " The form charges each step at its worst, which no data can be in all of them; the library (lines below) has a bound on all steps together, which is closer." : "";
     const all = kept(run, sampling), rest = all ? `, the last, smaller one among them; if yours drops that, enter ${epochsOf(run, run.onceSteps)} epochs`
       : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
     const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run, steps), "epoch")} of ${batches(run.inEpoch + (all ? 1 : 0))}${rest}.` : "";
