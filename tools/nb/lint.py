@@ -52,7 +52,6 @@ PENDING = {
     "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
     "notebooks/least_squares/several_releases.ipynb",
-    "notebooks/synthesis/practitioner.ipynb",
 }
 _ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]{6,}>")
 
