@@ -49,9 +49,7 @@ MAX_BINDINGS = 2  # cells that bind one name; a figure's names are bound again i
 FIGURE_NAMES = {"fig", "ax", "axes", "_"}
 # Notebooks whose claims do not stand alone yet; one that obeys must leave.
 PENDING = {
-    "notebooks/adaptive/speed_and_plateau.ipynb",
     "notebooks/kan/correlated_noise.ipynb",
-    "notebooks/least_squares/several_releases.ipynb",
 }
 _ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]{6,}>")
 
