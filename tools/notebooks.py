@@ -90,14 +90,14 @@ def normalise_all(paths: list[Path]) -> int:
     return 0
 
 
-def check(paths: list[Path], verbose: bool = False) -> int:
+def check(paths: list[Path]) -> int:
     """Print every broken rule with notebook and cell; 1 if there is one."""
     library, broken = Library(), 0
     for path in paths:
         for problem in problems(path, library):
             broken += 1
             print(f"{shown(path)}, {problem}")
-        for remark in remarks(path, library, verbose):
+        for remark in remarks(path, library):
             print(f"{shown(path)}, remark: {remark}")
     print(f"{len(paths)} notebooks checked, {broken} problems.")
     return int(broken > 0)
@@ -130,9 +130,6 @@ def main(arguments: list[str] | None = None) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="run, seeds: how many at once"
     )
     parser.add_argument("--timeout", type=float, default=600.0, help="run: seconds for one cell")
-    parser.add_argument(
-        "--verbose", action="store_true", help="check: what makes claims depend on one another"
-    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="seeds: which ones")
     given = parser.parse_intermixed_args(arguments)
     if given.jobs < 1:
@@ -146,7 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "seeds":
         return seeds(paths, given.seeds, given.jobs)
     if given.command == "check":
-        return check(paths, given.verbose)
+        return check(paths)
     return {"status": status, "normalise": normalise_all}[given.command](paths)
 
 

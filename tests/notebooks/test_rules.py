@@ -13,8 +13,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nb.bootstrap import bootstrap_source
 from nb.execute import execute
 from nb.fingerprint import Library, outputs_hash
-from nb.layout import ROOT
-from nb.lint import PENDING, RULES, Chapter, entanglements, remarks
+from nb.lint import RULES, Chapter, claims_stand_alone, remarks
 from nb.normalise import WIDGET_VIEW, read, text_of
 from planted_notebooks import write_notebook
 
@@ -135,22 +134,9 @@ def test_a_long_notebook_gets_a_remark(good) -> None:
 )
 def test_what_entangles_claims(plant, cells: list[str], found: list[str]) -> None:
     verdicts = [f"verdict('a2025.{name}', A, f)" for name in "bc"]
-    messages = list(entanglements(Chapter(plant(*cells, *verdicts), Library())))
+    messages = list(claims_stand_alone(Chapter(plant(*cells, *verdicts), Library())))
     assert len(messages) == len(found)
     assert all(words in message for words, message in zip(found, messages, strict=True))
-
-
-@pytest.mark.parametrize("name", sorted(PENDING))
-def test_a_notebook_whose_claims_stand_alone_is_no_longer_pending(name: str) -> None:
-    assert any(entanglements(Chapter(ROOT / name, Library()))), f"{name} can leave PENDING"
-
-
-def test_check_counts_what_is_pending_if_asked(tool) -> None:
-    path = ROOT / sorted(PENDING)[0]
-    assert "stand alone" not in tool("check", path).stdout
-    assert (
-        "reasons why its claims do not stand alone yet" in tool("check", "--verbose", path).stdout
-    )
 
 
 def test_check_reports_and_fails(good, tool) -> None:

@@ -23,7 +23,7 @@ from dpdynamics.claims import Cell, Notebook, roots
 from nb.bootstrap import TAGS, bootstrap_source, is_bootstrap
 from nb.execute import cell_name
 from nb.fingerprint import Library, imported_modules, outputs_hash, python_source, why_stale
-from nb.layout import PACKAGE, ROOT, shown
+from nb.layout import PACKAGE, ROOT
 from nb.normalise import WIDGET_VIEW, normalise, text_of
 
 MAX_BYTES = 2_000_000
@@ -47,10 +47,6 @@ FORBIDDEN_TEXT = re.compile(
 MAKERS = {"np", "math", "itertools", "functools", *dir(builtins)} - {"print", "input", "open"}
 MAX_BINDINGS = 2  # cells that bind one name; a figure's names are bound again in every figure
 FIGURE_NAMES = {"fig", "ax", "axes", "_"}
-# Notebooks whose claims do not stand alone yet; one that obeys must leave.
-PENDING = {
-    "notebooks/kan/correlated_noise.ipynb",
-}
 _ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]{6,}>")
 
 
@@ -236,8 +232,8 @@ def only_defines(cell: Cell) -> bool:
     return all(defines(statement) for statement in cell.statements)
 
 
-def entanglements(chapter: Chapter) -> Iterator[str]:
-    """Where claims share what a cell computes or need a figure, and names bound again and again."""
+def claims_stand_alone(chapter: Chapter) -> Iterator[str]:
+    """A claim's cells use imports, definitions, the library and one another; names keep theirs."""
     book = Notebook(chapter.path)
     users: dict[int, list[str]] = {}
     for claim in book.claims:
@@ -253,12 +249,6 @@ def entanglements(chapter: Chapter) -> Iterator[str]:
     for name, number in sorted(bindings.items()):
         if number > MAX_BINDINGS:
             yield f"{name!r} is bound in {number} cells, at most {MAX_BINDINGS}"
-
-
-def claims_stand_alone(chapter: Chapter) -> Iterator[str]:
-    """A claim's cells use imports, definitions, the library and one another only."""
-    if shown(chapter.path) not in PENDING:
-        yield from entanglements(chapter)
 
 
 RULES = (
@@ -286,13 +276,9 @@ def problems(path: Path, library: Library) -> list[str]:
     return [message for rule in RULES for message in rule(chapter)]
 
 
-def remarks(path: Path, library: Library, verbose: bool = False) -> list[str]:
-    """What an author should think about, though nothing fails; if `verbose` every entanglement."""
-    chapter = Chapter(path, library)
-    found, number = [], len(chapter.notebook.cells)
-    if number > REMARK_CELLS:
-        found.append(f"{number} cells; more than {REMARK_CELLS} may be two chapters")
-    if verbose and shown(path) in PENDING:
-        tangled = list(entanglements(chapter))
-        found += [f"{len(tangled)} reasons why its claims do not stand alone yet", *tangled]
-    return found
+def remarks(path: Path, library: Library) -> list[str]:
+    """What an author should think about, though nothing fails."""
+    number = len(Chapter(path, library).notebook.cells)
+    if number <= REMARK_CELLS:
+        return []
+    return [f"{number} cells; more than {REMARK_CELLS} may be two chapters"]
