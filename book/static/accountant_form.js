@@ -164,7 +164,8 @@
 
   /* Where the library is closer than the page, and what is no answer here. */
   function closer(run, { sampling, relation, steps }) {
-    const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value."
+    const words = sampling === "bins" && relation === "zero_out" ? (steps === run.inEpoch ? " For this one epoch the library (line below) gives the exact value."
+      : " The library (lines below) composes the law of an epoch itself, which is closer on both sides.")
       : sampling === "fixed" && steps >= 100 ? " The form charges each step at its worst, which no data can be in all of them; the library (lines below) has a bound on all steps together, which is closer." : "";
     const all = kept(run, sampling), rest = all ? `, the last, smaller one among them; if yours drops that, enter ${epochsOf(run, run.onceSteps)} epochs`
       : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
