@@ -63,6 +63,7 @@ def test_power_has_no_nan_where_scipy_has_one():
     assert np.isnan(stats.nct.cdf(-4.2, 1000, 5))
     assert 0.78 < rejection_probability(5, 4.2, dof=1000) < 0.79
     assert rejection_probability(np.inf, 4.2, dof=7) == 1
+    assert rejection_probability(0, 0.5) == pytest.approx(2 * stats.norm.sf(0.5), rel=1e-12)
     assert rejection_probability(0, 2, dof=30) == pytest.approx(2 * stats.t.sf(2, 30), abs=1e-5)
 
 
