@@ -104,7 +104,7 @@ def test_slope_is_exact_on_power_laws_and_free_of_units(exponent, unit):
     [
         (lambda: critical_value(0), "comparisons"),
         (lambda: critical_value(1, 0.0), "family_error"),
-        (lambda: critical_value(1, dof=0), "dof"),
+        (lambda: critical_value(1, dof=0), "dof must be positive"),
         (lambda: critical_value(1, sides=3), "sides"),
         (lambda: rejection_probability(np.nan, 3), "noncentrality"),
         (lambda: rejection_probability(1, -3), "critical"),
