@@ -10,7 +10,6 @@ from dpdynamics.accounting import (
     renyi_divergence_gaussian,
 )
 from dpdynamics.accounting.covariances import DiagonalPlusLowRank
-from dpdynamics.numerics.remainders import expm1_minus, log1p_minus
 
 ORDERS = [1e-9, 0.01, 0.3, 0.5, 0.7, 1 - 1e-9, 1 + 1e-9, 1.2, 2.0, 5.0, 40.0]
 
@@ -232,15 +231,6 @@ def test_equal_laws_are_at_distance_zero():
         renyi_divergence_gaussian([1.0, 2.0], cov, [1.0, 2.0], cov, ORDERS), 0
     )
     assert renyi_divergence_gaussian(0.0, 1e-300, 0.0, 1e-300, 1.0) == 0
-
-
-@pytest.mark.parametrize("x", [-0.5, -0.1, -1e-8, 0.0, 1e-12, 1e-3, 0.3, 0.5])
-def test_remainders(x):
-    with mpmath.workdps(60):
-        log_exact = mpmath.log1p(mpmath.mpf(x)) - mpmath.mpf(x)
-        exp_exact = mpmath.expm1(mpmath.mpf(x)) - mpmath.mpf(x)
-    assert float(log1p_minus(np.array(x))) == pytest.approx(float(log_exact), rel=1e-15)
-    assert float(expm1_minus(np.array(x))) == pytest.approx(float(exp_exact), rel=1e-15)
 
 
 @pytest.mark.parametrize(

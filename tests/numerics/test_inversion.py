@@ -116,3 +116,18 @@ def test_saddle_points_are_minima_and_the_approximation_is_close():
     saddle = saddle_at_delta(cumulants, 1e-6)
     assert saddle.log_delta == pytest.approx(np.log(1e-6), abs=0.1)
     assert gaussian_delta(mu=1.0, epsilon=saddle.epsilon) == pytest.approx(1e-6, rel=0.2)
+
+
+@pytest.mark.parametrize("below", [0.1, 0.02])
+def test_a_transform_that_decays_slowly_is_followed_far_enough(below):
+    """The loss is a sum of four uniform variables; M decays as z^-4 along the line."""
+
+    def cumulants(first, second, fineness=1.0):
+        z = np.add.outer(first, second)
+        right = np.where(z.real > 0, z, -z)  # no exponential of a large number
+        return 4 * np.log((1 - np.exp(-right)) / right) + 4 * np.where(z.real > 0, z, 0)
+
+    with mp.workdps(30):
+        exact = mp.quad(lambda s: s**3 / 6 * (1 - mp.exp(s - below)), [0, below])
+    result = hockey_stick_inversion(cumulants, 4 - below, rtol=1e-11)
+    assert result.value == pytest.approx(float(exact), rel=1e-11)

@@ -80,7 +80,7 @@ def test_inverse_time_integrals_are_those_of_quadrature():
 
 
 def test_capped_integrals_are_those_of_the_minimum():
-    decay = PolynomialDecay([3.0, 9.0, 9.0, 9.0], [0.5, 0.0, 0.5, 2.0])
+    decay = PolynomialDecay([3.0, 9.0, 9.0, 9.0, 2.0], [0.5, 0.0, 0.5, 2.0, 0.0])
     schedule = CappedDecay(decay, 4.0)
     t = np.linspace(0, 0.9, 200_001)[:, None]
     least = np.minimum(decay(t), 4.0)

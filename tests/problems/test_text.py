@@ -1,5 +1,7 @@
 """Synthetic bags of words: the law that is documented, and the form of what is drawn."""
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -69,6 +71,17 @@ def test_size_of_a_review_is_that_of_the_prototype():
     assert train.dimension == 10_001
     assert 125 < entries.mean() < 142
     assert 112 < np.median(entries) < 126
+
+
+def test_defaults_are_those_of_the_papers_data():
+    given = [inspect.signature(draw).parameters for draw in (movie_reviews, stack_overflow)]
+    sizes = [(of["train_size"].default, of["test_size"].default) for of in given]
+    assert sizes == [(25_000, 25_000), (246_092, 61_719)]  # IMDB and StackOverflow
+    law = question_law(rng())
+    assert law.log_odds.shape == (500, 10_000)
+    assert np.all((law.log_odds != 0).sum(axis=1) == 20)
+    q = law.word_probabilities * np.exp(law.log_odds)
+    np.testing.assert_allclose((q * (law.log_odds != 0)).sum(axis=1) / q.sum(axis=1), 0.15)
 
 
 def test_keywords_have_their_share():

@@ -63,6 +63,7 @@ def test_power_has_no_nan_where_scipy_has_one():
     assert np.isnan(stats.nct.cdf(-4.2, 1000, 5))
     assert 0.78 < rejection_probability(5, 4.2, dof=1000) < 0.79
     assert rejection_probability(np.inf, 4.2, dof=7) == 1
+    assert rejection_probability(0, 0.5) == pytest.approx(2 * stats.norm.sf(0.5), rel=1e-12)
     assert rejection_probability(0, 2, dof=30) == pytest.approx(2 * stats.t.sf(2, 30), abs=1e-5)
 
 
@@ -103,7 +104,7 @@ def test_slope_is_exact_on_power_laws_and_free_of_units(exponent, unit):
     [
         (lambda: critical_value(0), "comparisons"),
         (lambda: critical_value(1, 0.0), "family_error"),
-        (lambda: critical_value(1, dof=0), "dof"),
+        (lambda: critical_value(1, dof=0), "dof must be positive"),
         (lambda: critical_value(1, sides=3), "sides"),
         (lambda: rejection_probability(np.nan, 3), "noncentrality"),
         (lambda: rejection_probability(1, -3), "critical"),

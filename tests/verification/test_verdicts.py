@@ -159,7 +159,18 @@ def test_what_the_stand_in_found_is_recorded_and_said(outcome):
     )
     assert result.evidence["substitute"] == ["on other data"]
     assert found_on_substitute(result.evidence) == outcome
-    assert "on a stand-in" in str(result)
+    assert "What could be tested, on a stand-in," in str(result)
+
+
+def test_a_claim_decided_in_part_says_that_the_stand_in_is_about_the_rest():
+    refuted = out_of_reach(
+        "anon2025.fig4",
+        reason="no data",
+        tested=[a_check("fails")],
+        substitute=[a_check("holds", "on other data")],
+    )
+    assert refuted.verdict == "fails as printed"
+    assert "What could be tested of the rest, on a stand-in, holds." in str(refuted)
 
 
 @pytest.mark.parametrize("outcome", ["corrected", "fails"])
