@@ -264,3 +264,20 @@ def margin_of_two(first, second):
     if a <= b or c <= b:
         return float(np.sqrt(min(a, c)))
     return float(np.sqrt(max(a * c - b**2, 0) / (a + c - 2 * b)))
+
+
+# %% nearest (at most 0 points): an attack: a general solver, stopped where it likes
+def nearest_point(K):
+    K = np.asarray(K, float)
+    n, unit = len(K), np.max(np.diag(K))
+    found = optimize.minimize(
+        lambda a: a @ K @ a / unit,
+        np.full(n, 1 / n),
+        jac=lambda a: 2 * K @ a / unit,
+        bounds=[(0, 1)] * n,
+        constraints={"type": "eq", "fun": lambda a: a.sum() - 1},
+        method="SLSQP",
+    )
+    alpha = found.x.clip(0) / found.x.clip(0).sum()
+    upper = np.sqrt(max(alpha @ K @ alpha, 0))
+    return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)

@@ -261,3 +261,13 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
     law = adaptive.stationary_sign_law(moves, x0, learning_rate).average
     mass = law.weights / np.maximum(sum(both(law.points)), 1e-300)
     return law.points, mass / mass.sum()
+
+
+# %% runs (at most 0 points): an attack: a search that strides where runs are many
+def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
+    tail, N = level / (2 * comparisons), 1
+    while True:
+        low, high = stats.chi2.ppf(tail, N), stats.chi2.isf(tail, N)
+        if stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N) >= power:
+            return N
+        N += max(1, N // 1000)
