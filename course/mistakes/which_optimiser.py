@@ -290,3 +290,8 @@ def tuned_rate(method, criterion, curvatures, start, scale, steps):
         )
         best = min(best, (value, rate))
     return float(best[1] * (np.sqrt(np.pi / 2) * scale if method == "sign" else 1))
+
+
+# %% three-regimes (at most 0 points): an attack: rounded crossings
+def compared(S):
+    return S < 0.8, S > 1.25
