@@ -264,3 +264,25 @@ def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
     source += gamma**2 * z2**2 * (kurtosis - 1)
     W = gamma**2 * t / 2 * (weights @ (np.exp(2 * a * (t - u)) * source))
     return float(np.sqrt(W) / 2)
+
+
+# %% runs-needed (at most 0 points): an attack: one of the two tails, which is nearly all
+def runs_needed(theory, candidate, deviation, level, power):
+    theory, candidate, deviation = map(np.asarray, (theory, candidate, deviation))
+    effect = np.max(np.abs(candidate - theory) / deviation)
+    z = stats.norm.isf(level / 2 / theory.size) + stats.norm.ppf(power)
+    return max(1, int(np.ceil((z / effect) ** 2)))
+
+
+# %% spread-exponent (at most 0 points): an attack: one kurtosis for all columns
+def spread_exponent(dimensions, runs):
+    x = np.log(np.asarray(dimensions, float))
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    kurtosis = np.mean(((runs - runs.mean(axis=0)) / runs.std(axis=0)) ** 4)
+    half = 2.576 * np.sqrt(np.sum(weights**2) * (kurtosis - 1) / 4 / len(runs))
+    return float(weights @ np.log(runs.std(axis=0, ddof=1))), float(half)
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)

@@ -271,3 +271,22 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
         if stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N) >= power:
             return N
         N += max(1, N // 1000)
+
+
+# %% runs (at most 0 points): an attack: the tail on the side of the truth, which is nearly all
+def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
+    tail = level / (2 * comparisons)
+
+    def detects(N):
+        if ratio > 1:
+            return stats.chi2.sf(stats.chi2.isf(tail, N) / ratio, N)
+        return stats.chi2.cdf(stats.chi2.ppf(tail, N) / ratio, N)
+
+    high = 1
+    while detects(high) < power:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if detects(middle) >= power else (middle, high)
+    return high
