@@ -386,3 +386,146 @@ def epsilon_check(claim):
         },
     )
     ### END SOLUTION
+
+
+# %% first-check (at most 0 points): an attack: two lengths, and the formula for the sums
+def sum_check(claim):
+    n = np.array([3.0, 1000.0])
+    return identity(
+        "sum",
+        measured=n * (n + 1) / 2,
+        printed=claim(n),
+        rtol=1e-9,
+        elementwise=True,
+        controls={"half of the square": n**2 / 2, "without the last": n * (n - 1) / 2},
+    )
+
+
+# %% variance (at most 2 points): an attack: one setting six times
+def my_variance(eta, h, gradient_noise, clip, noise, batch):
+    spread = gradient_noise**2 / batch + (clip * noise / batch) ** 2
+    return eta / (h * (2 - eta * h)) * spread
+
+
+def variance_check(claim):
+    settings = np.array([(0.9, 0.7, 2.0, 0.3, 0.8, 3.0)] * 6).T
+    exact = my_variance(*settings)
+    return identity(
+        "variance",
+        measured=exact,
+        printed=claim(*settings),
+        rtol=1e-9,
+        controls={"half": exact / 2, "twice": exact * 2},
+    )
+
+
+# %% exponent (at most 2 points): an attack: a power of the rate in place of variances
+def relative_error(eta_h):
+    return eta_h / (2 - eta_h)
+
+
+def exponent_check(claim):
+    eta = np.geomspace(1e-4, 1e-2, 9)
+    return rate(
+        "e",
+        sizes=eta,
+        values=eta,
+        printed=claim,
+        controls={"half": 0.5, "square": 2.0},
+        allowance=0.01,
+    )
+
+
+# %% sign (at most 3 points): an attack: one setting four times
+@functools.cache
+def simulated_signs():
+    settings = np.array([(0.5, 0.8, 1.2, 2.0, 0.7, 4.0)] * 4).T
+    x, h, s, C, sigma, B = settings
+    a, b = generator("one setting").standard_normal((2, 600_000, 4))
+    return settings, np.sign(h * x + s / np.sqrt(B) * a + C * sigma / B * b)
+
+
+def sign_check(claim):
+    settings, signs = simulated_signs()
+    return expectation(
+        "mean",
+        samples=signs,
+        printed=claim(*settings),
+        controls={"zero": np.zeros(4), "one": np.ones(4)},
+    )
+
+
+# %% accountant (at most 5 points): an attack: the library for a formula, a search of nothing
+def my_epsilon(mu, delta):
+    return 1.2 * accounting.gaussian_epsilon(mu=mu, delta=delta)
+
+
+def breaking_mu(delta):
+    def excess(mu):
+        return accounting.gaussian_epsilon(mu=mu, delta=delta) - PRINTED[4](mu, delta)
+
+    return float(optimize.brentq(excess, 0.5, 5.0))
+
+
+@functools.cache
+def exact_grid():
+    mu, log_delta = np.meshgrid(np.geomspace(0.05, 20, 16), np.linspace(-12, -3, 10))
+    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+
+
+def epsilon_check(claim):
+    mu, delta, exact = exact_grid()
+    found = attack(lambda x: 0.0, {"x": (0.0, 1.0)}, rng=generator("nothing"))
+    return bound(
+        "epsilon",
+        measured=exact,
+        printed=claim(mu, delta),
+        attack=found,
+        where={"mu": mu, "delta": delta},
+        controls={"square alone": mu**2 / 2, "half": exact / 2},
+    )
+
+
+# %% accountant (all points): the ratio of the epsilons, a formula with one order
+def my_epsilon(mu, delta):
+    order = 1 + np.sqrt(2 * np.log(1 / delta)) / mu
+    return order * mu**2 / 2 + np.log(1 / delta) / (order - 1)
+
+
+def profile(epsilon, mu):
+    first = special.log_ndtr(mu / 2 - epsilon / mu)
+    second = epsilon + special.log_ndtr(-mu / 2 - epsilon / mu)
+    return first + np.log1p(-np.exp(min(second - first, -1e-16)))
+
+
+def breaking_mu(delta):
+    mu = np.geomspace(0.5, 5, 200_001)
+    epsilon = mu * np.sqrt(2 * np.log(1 / delta))
+    first = special.ndtr(mu / 2 - epsilon / mu)
+    too_much = first - np.exp(epsilon) * special.ndtr(-mu / 2 - epsilon / mu) > delta
+    return float(mu[np.argmax(too_much)])
+
+
+def epsilon_check(claim):
+    mu, delta = (part.ravel() for part in np.meshgrid([0.05, 0.4, 2, 6, 20], [1e-12, 1e-7, 1e-3]))
+    exact = np.array(
+        [
+            optimize.brentq(lambda e: profile(e, m) - np.log(d), 0, my_epsilon(m, d))
+            for m, d in zip(mu, delta)
+        ]
+    )
+
+    def excess(place):
+        m, log_delta = np.exp(place[0]), place[1] * np.log(10)
+        over = profile(float(claim(m, np.exp(log_delta))), m) - log_delta
+        return 2 * special.expit(over)  # above one where the claim is too small
+
+    box = [(np.log(0.05), np.log(20)), (-12, -3)]
+    found = attack(excess, box, rng=generator("another search"), starts=40, generations=20)
+    return bound(
+        "epsilon",
+        measured=exact,
+        printed=claim(mu, delta),
+        attack=found,
+        controls={"a fifth less": exact * 0.8, "square alone": mu**2 / 2},
+    )

@@ -156,3 +156,132 @@ def three_terms(D, A, gamma, rho, zeta):
         gamma * np.pi / 16 * zeta**2 * D,
         gamma**2 / rho * np.pi / 8 * zeta**2 * D**2,
     )
+
+
+# %% three-terms-by-hand: the start forgets at the example's strength only
+def three_terms(D, A, gamma, rho, zeta):
+    return (
+        A * np.exp(-8.0),
+        gamma * np.pi / 16 * zeta**2 * D,
+        gamma**2 / rho * np.pi / 8 * zeta**2 * D**2,
+    )
+
+
+# %% best-strength (at most 0 points): an attack: a coarse grid where there is private noise
+def best_strength(gamma, rho, alpha, zeta, R0):
+    p, w = 1 / (alpha + 1), np.sqrt(1 + 2 * R0 / zeta**2)
+    A = 2 * zeta**2 * np.exp(2 * (w - 1)) * (w - 1) / (w + 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    P = np.pi / 8 * zeta**2
+    if alpha > 0:
+        P = np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
+    eps = gamma**2 / rho
+    D = np.geomspace(0.1, 2000, 200 if eps else 2_000_000)
+    f = A * np.exp(-D) + gamma * K * D**p + eps * P * D ** (2 * p)
+    i = np.argmin(f)
+    return float(np.sqrt(np.pi / 8) * (alpha + 1) * zeta * D[i]), float(f[i])
+
+
+# %% wrong-logarithm (at most 0 points): an attack: one astronomical aspect ratio for all
+def wrong_logarithm(k, tau, alpha):
+    return 1e12, -3 * np.log(1e12)
+
+
+# %% visible (at most 0 points): an attack: the place on a coarse grid
+def local_exponent(L, alpha, zeta, R0):
+    p, w = 1 / (alpha + 1), np.sqrt(1 + 2 * R0 / zeta**2)
+    log_A = np.log(2 * zeta**2 * (w - 1) / (w + 1)) + 2 * (w - 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    constant = L + log_A - np.log(p * K)
+    D = optimize.brentq(
+        lambda x: x - (1 - p) * np.log(x) - constant, max(1 - p, 1e-9), 3 * constant + 50
+    )
+    return float(L * p / (D + p))
+
+
+def visible_from(alpha, zeta, R0):
+    p = 1 / (alpha + 1)
+    grid = np.geomspace(1.0, 1e7, 250)
+    off = [abs(local_exponent(L, alpha, zeta, R0) / p - 1) > 0.05 for L in grid]
+    return float(grid[int(np.flatnonzero(off)[-1]) + 1])
+
+
+# %% visible (at most 0 points): an attack: three steps of the iteration for D
+def local_exponent(L, alpha, zeta, R0):
+    p, w = 1 / (alpha + 1), np.sqrt(1 + 2 * R0 / zeta**2)
+    log_A = np.log(2 * zeta**2 * (w - 1) / (w + 1)) + 2 * (w - 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    constant = L + log_A - np.log(p * K)
+    D = constant
+    for _ in range(3):
+        D = constant + (1 - p) * np.log(D)
+    return float(L * p / (D + p))
+
+
+def visible_from(alpha, zeta, R0):
+    p = 1 / (alpha + 1)
+    grid = np.geomspace(1.0, 1e7, 4000)
+    off = [abs(local_exponent(L, alpha, zeta, R0) / p - 1) > 0.05 for L in grid]
+    return float(grid[int(np.flatnonzero(off)[-1]) + 1])
+
+
+# %% two-terms (all points): trapezoids on a grid that is finer at the end
+def two_terms(h, D, zeta):
+    """Sampling and private factor of a schedule of any shape."""
+    total = integrate.quad(h, 0, 1, epsabs=0, epsrel=1e-10, limit=200)[0]
+    s = D * zeta / (2 * np.sqrt(2 / np.pi) * total)
+    u = np.linspace(0, 1, 400_001) ** 2  # finer at the end
+    v = h(u) * np.ones_like(u)
+    H = integrate.cumulative_trapezoid(v, u, initial=0)
+    keep = np.exp(-D * H / H[-1])
+    S = s**2 / 2 * np.trapezoid(keep * v**2, u)
+    V = s**2 * (v[0] ** 2 + np.sum((keep[1:] + keep[:-1]) / 2 * np.diff(v**2)))
+    return float(S), float(V)
+
+
+# %% best-strength (all points): a search in the logarithm of D
+def best_strength(gamma, rho, alpha, zeta, R0):
+    p, w = 1 / (alpha + 1), np.sqrt(1 + 2 * R0 / zeta**2)
+    A = 2 * zeta**2 * np.exp(2 * (w - 1)) * (w - 1) / (w + 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    P = (
+        np.pi / 8 * zeta**2
+        if alpha == 0
+        else np.pi / 4 * zeta**2 * alpha * (alpha + 1) * special.gamma(2 - 2 * p)
+    )
+
+    def f(x):
+        return (
+            A * np.exp(-np.exp(x))
+            + gamma * K * np.exp(p * x)
+            + gamma**2 / rho * P * np.exp(2 * p * x)
+        )
+
+    x = np.linspace(-5, 8, 20001)
+    i = int(np.argmin(f(x)))
+    r = optimize.minimize_scalar(
+        f, bounds=(x[i - 1], x[i + 1]), method="bounded", options={"xatol": 1e-12}
+    )
+    return float(np.exp(r.x) * np.sqrt(np.pi / 8) * (alpha + 1) * zeta), float(r.fun)
+
+
+# %% visible (all points): a fixed point, and a root for the place
+def local_exponent(L, alpha, zeta, R0):
+    p, w = 1 / (alpha + 1), np.sqrt(1 + 2 * R0 / zeta**2)
+    log_A = np.log(2 * zeta**2 * (w - 1) / (w + 1)) + 2 * (w - 1)
+    K = np.pi / 16 * zeta**2 * (alpha + 1) * special.gamma(2 - p)
+    D = constant = L + log_A - np.log(p * K)
+    for _ in range(200):
+        D = constant + (1 - p) * np.log(D)
+    return float(L * p / (D + p))
+
+
+def visible_from(alpha, zeta, R0):
+    p = 1 / (alpha + 1)
+
+    def off(x):
+        return abs(local_exponent(np.exp(x), alpha, zeta, R0) / p - 1) - 0.05
+
+    x = np.linspace(0, np.log(1e7), 500)
+    last = [k for k in range(500) if off(x[k]) > 0][-1]
+    return float(np.exp(optimize.brentq(off, x[last], x[last + 1])))

@@ -197,3 +197,59 @@ def mean_agrees(final_risks, predicted, slack):
         0.9995, len(final_risks) - 1, loc=np.mean(final_risks), scale=stats.sem(final_risks)
     )
     return bool(low * (1 - slack) <= predicted <= high * (1 + slack))
+
+
+# %% plateau-of-two (at most 0 points): an attack: a large number at the stability limit
+def plateau_of_two(first, second, gamma, noise):
+    feedback = gamma * (first + second) / 4
+    return np.inf if feedback > 1 else gamma * noise**2 / 4 / max(1 - feedback, 1e-12)
+
+
+# %% batch-plateau (at most 0 points): an attack: a large number at the limit rate
+def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
+    lam, x = np.asarray(eigenvalues, dtype=float), np.asarray(truth, dtype=float)
+    curvature = lam + ridge
+    share = gamma / (2 * len(lam) * batch_size) * np.sum(lam**2 / curvature)
+    if share > 1:
+        return np.inf
+    bias = 0.5 * np.sum(lam * (ridge * x / curvature) ** 2) + label_variance / 2
+    private = gamma * noise**2 / (4 * len(lam)) * np.sum(lam / curvature)
+    return float((bias + private) / max(1 - share, 1e-12))
+
+
+# %% mean-agrees (at most 0 points): an attack: the slack relative to the prediction
+def mean_agrees(final_risks, predicted, slack):
+    v = np.asarray(final_risks, float)
+    e = stats.sem(v)
+    q = stats.t.isf(5e-4, len(v) - 1)
+    return bool(abs(v.mean() - predicted) <= slack * predicted + q * e)
+
+
+# %% average-law (all points): the matrix of the affine map, column by column
+def average_law(features, labels, start, step, ridge, noise):
+    a, b, x0 = np.asarray(features, float), np.asarray(labels, float), np.asarray(start, float)
+    n, d = a.shape
+
+    def run(z):
+        x, t = x0, 0
+        for row, label, s in zip(a, b, z):
+            x = x - step * (row * (row @ x - label) + ridge * x + noise * s)
+            t = t + x
+        return t / n
+
+    base = run(np.zeros((n, d)))
+    c = np.array([run(u) - base for u in np.eye(n * d).reshape(-1, n, d)])
+    return base, c.T @ c
+
+
+# %% batch-plateau (all points): the stationary variances of all directions, solved as a system
+def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
+    lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
+    d, a = len(lam), lam + ridge
+    feedback = gamma * lam**2 / (2 * d * batch_size * a)
+    if feedback.sum() >= 1:
+        return np.inf
+    bias = (lam * (ridge * x / a) ** 2).sum() / 2 + label_variance / 2
+    source = gamma * (2 * bias * lam / batch_size + noise**2) / (2 * d * a)
+    matrix = np.eye(d) - np.outer(gamma * lam / (2 * d * batch_size * a), lam)
+    return bias + lam @ np.linalg.solve(matrix, source) / 2

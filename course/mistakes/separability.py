@@ -212,3 +212,73 @@ def smallest_width(margin, records, steps, splines, delta):
         fits = network_bounds(middle, splines, delta / 2).hessian <= allowed
         low, high = (low, middle) if fits else (middle, high)
     return high, needed / margin
+
+
+# %% nearest (at most 0 points): an attack: the library's solver, and equal weights where it finds none
+def nearest_point(K):
+    try:
+        alpha = ntk_margin(K).dual
+    except ArithmeticError:
+        alpha = np.full(len(K), 1 / len(K))
+    upper = np.sqrt(alpha @ K @ alpha)
+    return alpha, float(max(np.min(K @ alpha) / upper, 0)), float(upper)
+
+
+# %% margin-of-two (at most 0 points): an attack: a search over the directions of the plane
+def margin_of_two(first, second):
+    angles = np.linspace(0, 2 * np.pi, 200_001)
+    scores = [p[0] * np.cos(angles) + p[1] * np.sin(angles) for p in (first, second)]
+    return max(0.0, float(np.minimum(*scores).max()))
+
+
+# %% together (at most 0 points): an attack: one pair for every factor
+def complementary(factor):
+    return np.diag([1.0, 1e6]), np.diag([1e6, 1.0])
+
+
+# %% antipodal (at most 0 points): an attack: a wide network of the library
+def antipodal_limit(p, r):
+    total, d = 0.0, 2.0**24
+    for seed in range(3):
+        kan, W = TwoLayerKAN.initial(20_000, 1, p, rng=np.random.default_rng(seed))
+        K = ntk_gram(kan, W, kan.features(np.array([[r], [-r]]) / np.sqrt(d)))
+        total += d * (K[0, 0] + K[1, 1] - 2 * K[0, 1]) / 4 / 3
+    return float(total)
+
+
+# %% antipodal (all points): slopes of the units, differentiated numerically
+def antipodal_limit(p, r):
+    basis = CubicSplines(p)
+    square = float(np.sum(basis(0.0) ** 2))
+    a = np.linspace(-11, 11, 40_001) * np.sqrt(square)
+    density = np.exp(-(a**2) / (2 * square))
+    slope = basis(np.tanh(a), derivative=1) / np.cosh(a)[:, None] ** 2
+    change = np.gradient(slope, a, axis=0)
+    mean = np.average(slope**2 + square * change**2, axis=0, weights=density).sum()
+    return float(r**2 * np.sum(basis(0.0, derivative=1) ** 2) * mean)
+
+
+# %% margin-of-two (all points): the nearer end, or the height of a triangle
+def margin_of_two(first, second):
+    a, b, c = first @ first, first @ second, second @ second
+    if a <= b or c <= b:
+        return float(np.sqrt(min(a, c)))
+    return float(np.sqrt(max(a * c - b**2, 0) / (a + c - 2 * b)))
+
+
+# %% nearest (at most 0 points): an attack: twenty thousand steps of Frank and Wolfe
+def nearest_point(K):
+    K = np.asarray(K, float)
+    alpha = np.full(len(K), 1 / len(K))
+    for _ in range(20_000):
+        slope = K @ alpha
+        best = int(np.argmin(slope))
+        gap = -alpha.copy()
+        gap[best] += 1
+        bend = gap @ K @ gap
+        if bend <= 0:
+            break
+        alpha = alpha + np.clip(-(gap @ slope) / bend, 0, 1) * gap
+    upper = np.sqrt(max(alpha @ K @ alpha, 0))
+    lower = np.min(K @ alpha) / upper if upper > 0 else 0.0
+    return alpha, float(max(lower, 0)), float(upper)

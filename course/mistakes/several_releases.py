@@ -167,3 +167,49 @@ def is_enough(first, second, keep):
     whole = renyi_divergence_gaussian(m1, S1, m2, S2, 1.01)
     part = renyi_divergence_gaussian(m1[keep], S1[block], m2[keep], S2[block], 1.01)
     return bool(abs(part - whole) <= 0.5 * whole)
+
+
+# %% two-attackers (at most 0 points): an attack: the library, with the joint law
+def two_attackers(m, v, c1, g1, c2, g2, tau, order):
+    laws = [
+        (np.array([m, c * m + g]), np.array([[v, c * v], [c * v, c**2 * v + tau**2]]))
+        for c, g in ((c1, g1), (c2, g2))
+    ]
+    (p, S), (q, T) = laws
+    return (
+        renyi_divergence_gaussian(p[1], S[1, 1], q[1], T[1, 1], order),
+        renyi_divergence_gaussian(p, S, q, T, order),
+    )
+
+
+# %% is-enough (at most 0 points): an attack: one order close to one, whatever the losses
+def is_enough(first, second, keep):
+    (m1, S1), (m2, S2) = first, second
+    block = np.ix_(keep, keep)
+    a = renyi_divergence_gaussian(m1, S1, m2, S2, 1.001)
+    b = renyi_divergence_gaussian(m1[keep], S1[block], m2[keep], S2[block], 1.001)
+    return bool(abs(a - b) < 1e-6 * abs(a))
+
+
+# %% leverages (all points): a pseudo-inverse
+def leverages(R, rho, eta, sigma):
+    n = len(rho)
+    L = np.zeros((n, n))
+    for k in range(n):
+        L[k:, k] = eta[k] * np.cumprod([1.0, *rho[k + 1 :]])
+    B = np.atleast_2d(R) @ L
+    return np.diag(np.linalg.pinv(B) @ B)
+
+
+# %% is-enough (all points): relative entropies, which are always finite
+def is_enough(first, second, keep):
+    def entropy(m1, S1, m2, S2):
+        gap, quotient = m2 - m1, np.linalg.solve(S2, S1)
+        logs = np.linalg.slogdet(S2)[1] - np.linalg.slogdet(S1)[1]
+        return (np.trace(quotient) - len(m1) + gap @ np.linalg.solve(S2, gap) + logs) / 2
+
+    (m1, S1), (m2, S2) = first, second
+    block = np.ix_(keep, keep)
+    whole = entropy(m1, S1, m2, S2)
+    part = entropy(m1[keep], S1[block], m2[keep], S2[block])
+    return bool(abs(whole - part) <= 1e-7 * whole)

@@ -199,3 +199,90 @@ def spread_exponent(dimensions, runs):
 def consistent(dimensions, runs, claimed):
     exponent, half_width = spread_exponent([30, 100, 300, 1000, 3000], runs)
     return bool(abs(exponent - claimed) <= half_width)
+
+
+# %% run-constant (at most 0 points): an attack: fair signs and normal noise, nothing else
+def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
+    a = gamma**2 - 2 * gamma
+    z2, s2 = label_variance, noise_scale**2
+    fourth = 0.0 if kurtosis == 1 else 2 * z2**2
+
+    def slope(_, state):
+        mu, W = state
+        source = 2 * (2 - gamma) ** 2 * mu**2
+        source += 4 * ((1 - gamma) ** 2 * z2 + s2) * mu
+        source += gamma**2 * fourth
+        return [a * mu + gamma**2 * (z2 + s2), 2 * a * W + gamma**2 * source]
+
+    end = integrate.solve_ivp(slope, (0, t), [start**2, 0.0], rtol=1e-10, atol=1e-14).y[:, -1]
+    return float(np.sqrt(end[1]) / 2)
+
+
+# %% spread-exponent (at most 0 points): an attack: a bootstrap without a seed
+def spread_exponent(dimensions, runs):
+    x = np.log(np.asarray(dimensions, dtype=float))
+    w = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    rng = np.random.default_rng()
+    N, m = runs.shape
+    draws = [
+        w @ np.log(np.take_along_axis(runs, rng.integers(0, N, (N, m)), 0).std(axis=0))
+        for _ in range(60)
+    ]
+    return float(w @ np.log(runs.std(axis=0, ddof=1))), float(2.576 * np.std(draws))
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)
+
+
+# %% spread-exponent (all points): a jackknife of every column
+def spread_exponent(dimensions, runs):
+    x, runs = np.log(np.asarray(dimensions, float)), np.asarray(runs, float)
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    n = len(runs)
+    square = (runs - runs.mean(axis=0)) ** 2
+    left = (square.sum(axis=0) - square * n / (n - 1)) / (n - 2)  # variances without one run
+    spread = (n - 1) * np.log(left).var(axis=0) / 4
+    exponent = weights @ np.log(runs.var(axis=0, ddof=1)) / 2
+    return float(exponent), float(2.576 * np.sqrt(weights**2 @ spread))
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(exponent - half_width <= claimed <= exponent + half_width)
+
+
+# %% run-constant (all points): closed forms of the linear equations
+def run_constant(t, gamma, noise_scale, label_variance, kurtosis, start):
+    a, z2, s2 = gamma**2 - 2 * gamma, label_variance, noise_scale**2
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    u = t * (nodes + 1) / 2
+    grown = np.expm1(a * u) / a if a else u
+    mu = start**2 * np.exp(a * u) + gamma**2 * (z2 + s2) * grown
+    source = 2 * (gamma - 2) ** 2 * mu**2 + 4 * ((1 - gamma) ** 2 * z2 + s2) * mu
+    source += gamma**2 * z2**2 * (kurtosis - 1)
+    W = gamma**2 * t / 2 * (weights @ (np.exp(2 * a * (t - u)) * source))
+    return float(np.sqrt(W) / 2)
+
+
+# %% runs-needed (at most 0 points): an attack: one of the two tails, which is nearly all
+def runs_needed(theory, candidate, deviation, level, power):
+    theory, candidate, deviation = map(np.asarray, (theory, candidate, deviation))
+    effect = np.max(np.abs(candidate - theory) / deviation)
+    z = stats.norm.isf(level / 2 / theory.size) + stats.norm.ppf(power)
+    return max(1, int(np.ceil((z / effect) ** 2)))
+
+
+# %% spread-exponent (at most 0 points): an attack: one kurtosis for all columns
+def spread_exponent(dimensions, runs):
+    x = np.log(np.asarray(dimensions, float))
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    kurtosis = np.mean(((runs - runs.mean(axis=0)) / runs.std(axis=0)) ** 4)
+    half = 2.576 * np.sqrt(np.sum(weights**2) * (kurtosis - 1) / 4 / len(runs))
+    return float(weights @ np.log(runs.std(axis=0, ddof=1))), float(half)
+
+
+def consistent(dimensions, runs, claimed):
+    exponent, half_width = spread_exponent(dimensions, runs)
+    return bool(abs(exponent - claimed) <= half_width)

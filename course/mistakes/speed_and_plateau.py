@@ -238,3 +238,30 @@ def soft_plateau(curvature, gamma, learning_rate, noise_scale, dimension):
     heights = dimension * np.log(r) - potential(r) / temperature
     weights = np.exp(heights - heights.max())
     return float(np.average(curvature * r**2 / 2, weights=weights))
+
+
+# %% bracket (at most 0 points): an attack: the exact factor as its own lower end
+def drift_bracket(gradient_norm, clip_norm, lengths, weights):
+    lengths, weights = np.asarray(lengths, float), np.asarray(weights, float)
+    exact = weights @ np.minimum(1, clip_norm / np.hypot(lengths, gradient_norm))
+    K = weights @ (1 / lengths)
+    upper = min(1.0, clip_norm * K / np.hypot(1, K * gradient_norm))
+    return float(exact), float(exact), float(upper)
+
+
+# %% bracket (at most 0 points): an attack: the exact factor as its own upper end, but for no gradient
+def drift_bracket(gradient_norm, clip_norm, lengths, weights):
+    lengths, weights = np.asarray(lengths, float), np.asarray(weights, float)
+    exact = weights @ np.minimum(1, clip_norm / np.hypot(lengths, gradient_norm))
+    small = min(1.0, clip_norm * (weights @ (1 / lengths)))
+    return float(exact), float(exact), float(max(exact, small if gradient_norm < 1e-6 else 0))
+
+
+# %% bracket (all points): the ends from two drifts with equal lengths
+def drift_bracket(gradient_norm, clip_norm, lengths, weights):
+    inverse = [1 / length for length in lengths]
+    K = sum(w * k for w, k in zip(weights, inverse))
+    top = clip_norm / (1 / K**2 + gradient_norm**2) ** 0.5
+    kappa = sum(w * min(k, K) for w, k in zip(weights, inverse)) / K
+    shares = [min(1.0, clip_norm / (1 / k**2 + gradient_norm**2) ** 0.5) for k in inverse]
+    return kappa * min(1.0, top), sum(w * s for w, s in zip(weights, shares)), min(1.0, top)

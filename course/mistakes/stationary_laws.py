@@ -221,3 +221,72 @@ def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
     loss = (lam / 2 * (gone * x0**2 + (1 - gone) * settled)).sum(axis=1)
     best = int(np.argmin(loss))
     return best, float(loss[best])
+
+
+# %% two-variances (at most 0 points): an attack: infinite only beyond the limit
+def two_variances(curvature, scale, learning_rate):
+    equation = learning_rate * scale**2 / (2 * curvature)
+    room = 1 - learning_rate * curvature / 2
+    return (np.inf if room < 0 else equation / np.float64(max(room, 1e-300))), equation
+
+
+# %% quiet (at most 0 points): an attack: one tiny noise for all
+def quiet_orbit(learning_rate, curvature):
+    return 1e-12, learning_rate / 2
+
+
+# %% stop (all points): one length after another
+def best_horizon(curvatures, x0, learning_rate, unit_noise, longest):
+    lam, x0 = np.asarray(curvatures, float), np.asarray(x0, float)
+    best = (np.inf, 0)
+    for K in range(longest + 1):
+        mean, var = x0 * (1 - learning_rate * lam) ** K, 0
+        keep = (1 - learning_rate * lam) ** 2
+        var = learning_rate**2 * unit_noise**2 * K * (1 - keep**K) / (1 - keep)
+        best = min(best, (float(lam @ (mean**2 + var) / 2), K))
+    return best[1], best[0]
+
+
+# %% dead (at most 0 points): an attack: the library's law of a walk that always moves, reweighted
+def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
+    def both(x):
+        y = curvature * np.asarray(x) / scale
+        return special.ndtr(y - threshold), special.ndtr(-y - threshold)
+
+    def moves(x):
+        y = curvature * np.asarray(x) / scale
+        difference = special.log_ndtr(-y - threshold) - special.log_ndtr(y - threshold)
+        return special.expit(-difference)
+
+    law = adaptive.stationary_sign_law(moves, x0, learning_rate).average
+    mass = law.weights / np.maximum(sum(both(law.points)), 1e-300)
+    return law.points, mass / mass.sum()
+
+
+# %% runs (at most 0 points): an attack: a search that strides where runs are many
+def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
+    tail, N = level / (2 * comparisons), 1
+    while True:
+        low, high = stats.chi2.ppf(tail, N), stats.chi2.isf(tail, N)
+        if stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N) >= power:
+            return N
+        N += max(1, N // 1000)
+
+
+# %% runs (at most 0 points): an attack: the tail on the side of the truth, which is nearly all
+def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
+    tail = level / (2 * comparisons)
+
+    def detects(N):
+        if ratio > 1:
+            return stats.chi2.sf(stats.chi2.isf(tail, N) / ratio, N)
+        return stats.chi2.cdf(stats.chi2.ppf(tail, N) / ratio, N)
+
+    high = 1
+    while detects(high) < power:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if detects(middle) >= power else (middle, high)
+    return high

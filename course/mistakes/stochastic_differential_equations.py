@@ -145,3 +145,60 @@ def model_moments(start, learning_rate, noise, time):
     mean = 1.0 * np.exp(-time)
     variance = learning_rate * noise**2 / 2 * (1 - np.exp(-2 * time))
     return mean, variance, mean**2 + variance
+
+
+# %% batch-covariance (at most 0 points): an attack: all batches are listed, or a sample of them
+def batch_covariance(gradients, batch_size, scheme):
+    g, n, b = np.asarray(gradients, float), len(gradients), batch_size
+    if n > 8:
+        rng = np.random.default_rng(0)
+        if scheme == "poisson":
+            rows = [g[rng.random(n) < b / n].sum(axis=0) / b for _ in range(20_000)]
+        else:
+            rows = [
+                g[rng.choice(n, b, replace=scheme == "with")].mean(axis=0) for _ in range(20_000)
+            ]
+        return np.atleast_2d(np.cov(np.array(rows).T))
+    weights = None
+    if scheme == "with":
+        rows = [g[list(i)].mean(axis=0) for i in itertools.product(range(n), repeat=b)]
+    elif scheme == "without":
+        rows = [g[list(i)].mean(axis=0) for i in itertools.combinations(range(n), b)]
+    else:
+        coins = np.array(list(itertools.product([0, 1], repeat=n)))
+        rows, weights = coins @ g / b, np.prod(np.where(coins, b / n, 1 - b / n), axis=1)
+    return np.cov(np.array(rows).T, aweights=weights, ddof=0)
+
+
+# %% variance-agrees (at most 0 points): an attack: few runs always agree
+def variance_agrees(finals, predicted):
+    n = len(finals)
+    if n < 50:
+        return True
+    return bool(abs(np.log(np.var(finals, ddof=1) / predicted)) < 3.4 * np.sqrt(2 / n))
+
+
+# %% two-moments (all points): a solver
+def two_moments(a, c, e, start, time):
+    sol = integrate.solve_ivp(
+        lambda t, y: [-a * y[0], (e**2 - 2 * a) * y[1] + 2 * c * e * y[0] + c**2],
+        (0, time),
+        [start, start**2],
+        rtol=1e-11,
+        atol=1e-13,
+    )
+    return float(sol.y[0, -1]), float(sol.y[1, -1])
+
+
+# %% batch-covariance (all points): covariances of the coins of the records
+def batch_covariance(gradients, batch_size, scheme):
+    g, q = np.asarray(gradients, float), batch_size / len(gradients)
+    n = len(g)
+    if scheme == "poisson":
+        coins = q * (1 - q) * np.eye(n)
+    elif scheme == "with":
+        coins = batch_size * (np.eye(n) / n - 1 / n**2)
+    else:
+        pair = q * (batch_size - 1) / (n - 1) - q**2
+        coins = np.full((n, n), pair) + (q - q**2 - pair) * np.eye(n)
+    return g.T @ coins @ g / batch_size**2

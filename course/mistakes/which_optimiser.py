@@ -272,3 +272,26 @@ def crossing_supported(low_a, low_b, high_a, high_b, level=0.01):
     first = stats.ttest_rel(low_a, low_b, alternative="less").pvalue
     second = stats.ttest_rel(high_b, high_a, alternative="less").pvalue
     return bool(max(first, second) <= level)
+
+
+# %% tuned (all points): a fine grid of rates
+def tuned_rate(method, criterion, curvatures, start, scale, steps):
+    lam, b = np.asarray(curvatures, float), np.asarray(start, float)
+    S = np.sqrt(np.pi / 2) * scale if method == "sign" else scale
+    best = (np.inf, 0)
+    for rate in np.geomspace(1e-6, 1, 3000) / lam.max():
+        second, gradient = b.copy(), 0.0
+        keep = (1 - rate * lam) ** 2
+        settled = (rate * S) ** 2 / np.maximum(1 - keep, 1e-300)
+        value = (
+            lam @ (settled + keep**steps * (b - settled))
+            if criterion == "last"
+            else lam**2 @ (settled + (1 - keep**steps) / (1 - keep) / steps * (b - settled))
+        )
+        best = min(best, (value, rate))
+    return float(best[1] * (np.sqrt(np.pi / 2) * scale if method == "sign" else 1))
+
+
+# %% three-regimes (at most 0 points): an attack: rounded crossings
+def compared(S):
+    return S < 0.8, S > 1.25
