@@ -1,8 +1,8 @@
 """The directive ``{accountant}``: the form that answers, in the page, what a run of DP-SGD spends.
 
 Its content is what stands in its place where no script runs: on paper, in JupyterLab, without
-JavaScript. Form and numbers are ``book/static/accountant_form.js`` and ``accountant.js``; both, and
-their style, are loaded by pages with the directive only.
+JavaScript. Form and numbers are ``book/static/accountant_form.js``, ``accountant.js`` and ``accountant_many.js``;
+they, and their style, are loaded by pages with the directive only.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: A
     """Let a page with the form load its script and style."""
     if MARK in context.get("body", ""):
         app.add_css_file("accountant.css")
-        app.add_js_file("accountant.js", loading_method="defer")
-        app.add_js_file("accountant_form.js", loading_method="defer")
+        for script in ("accountant_many.js", "accountant.js", "accountant_form.js"):
+            app.add_js_file(script, loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
