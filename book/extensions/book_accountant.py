@@ -1,8 +1,8 @@
 """The directive ``{accountant}``: the form that answers, in the page, what a run of DP-SGD spends.
 
 Its content is what stands in its place where no script runs: on paper, in JupyterLab, without
-JavaScript. Form and numbers are ``book/static/accountant_form.js``, ``accountant.js`` and ``accountant_many.js``;
-they, and their style, are loaded by pages with the directive only.
+JavaScript. The form is ``book/static/accountant_form.js``, its numbers are ``accountant.js`` and
+``accountant_many.js``; they, and their style, are loaded by pages with the directive only.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ from book_ledger.pages import LedgerDirective, fill
 from dpdynamics.desk import batches
 from dpdynamics.verification import words
 
-SECTIONS = {
-    "poisson": ("the-distribution-of-the-privacy-loss", "The distribution of the privacy loss"),
-    **dict.fromkeys(
-        ("fixed", "shuffled", "bins", "unknown"),
-        ("batches-of-fixed-size-and-shuffled-lists", "Batches of fixed size, and shuffled lists"),
-    ),
+PAIR = ("acc-pair", "dominating pair of one Poisson step")
+LOSS = ("the-distribution-of-the-privacy-loss", "distribution of the privacy loss")
+ONE_STEP = ("acc-fixed-pairs", "batches of fixed size: the worst of one step")
+MANY_STEPS = ("acc-many", "many steps of fixed size")
+EPOCH = ("equation-acc-shuffle", "a record in one batch of an epoch")
+PLACES = {  # in the chapter on accounting
+    "poisson": (PAIR, LOSS),
+    "fixed": (ONE_STEP, MANY_STEPS, LOSS),
+    "shuffled": (EPOCH,),
+    "bins": (EPOCH,),
+    "unknown": (PAIR, ONE_STEP, MANY_STEPS, EPOCH),
 }
 MARK = '<form class="accountant-form"'
 
@@ -39,8 +44,8 @@ class Accountant(LedgerDirective):
         inventory = self.ledger.inventory
         rows = self.ledger.rows
         evidence = [  # a claim that the exact accountant refutes is nothing that an answer rests on
-            (k, [c for c in batches.EVIDENCE[k] if rows[c].verdict != words.FAILS], where)
-            for k, where in SECTIONS.items()
+            (k, [c for c in batches.EVIDENCE[k] if rows[c].verdict != words.FAILS], places)
+            for k, places in PLACES.items()
         ]
         labels = {
             claim.id: f"{inventory.sources[claim.paper].cited}, {claim.label}"
