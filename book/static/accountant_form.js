@@ -30,11 +30,15 @@
     return written(Number((Math.floor(x * unit) / unit).toPrecision(digits + 1)));
   }
 
-  /* A number as people write it: 50 000, 50_000, 50,000, 1e-6, 10^-6. Else NaN. */
+  const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+  /* A number as people write it: 50 000, 50_000, 50,000, 50k, 1e-6, 10^-6, 2 × 10⁻⁶. Else NaN. */
   function parse(text) {
     let plain = text.trim().replace(/[\s_\u202f\u00a0]/g, "").replace("−", "-");
+    plain = plain.replace(/(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/, (_, minus, digits) => `^${minus && "-"}${[...digits].map((digit) => RAISED.indexOf(digit)).join("")}`);
     if (/^[1-9]\d{0,2}(,\d{3})+$/.test(plain)) plain = plain.replaceAll(",", "");
-    plain = plain.replace(/^10\^\(?(-?\d+)\)?$/, "1e$1");
+    plain = plain.replace(/^(?:(.+)[×x*·])?10(?:\^|\*\*)\(?(-?\d+)\)?$/, (_, factor = "1", power) => `${factor}e${power}`);
+    plain = plain.replace(/^([\d.]+)([kM])$/, (_, digits, unit) => `${digits}${unit === "k" ? "e3" : "e6"}`);
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
   }
 
@@ -118,7 +122,9 @@
   /* What may be quoted whatever else is refused: plain releases of all steps, exactly or else by
      epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where a number is missing. */
   function always({ given, value, steps, delta, relation, samples }) {
-    const log = Math.log(1 / (delta * samples >= 1 ? (delta = smaller(samples)) : delta)), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
+    if (!(delta >= 1e-30 && delta * samples < 1)) delta = smaller(samples);
+    if (!(value > 0)) [given, value] = ["epsilon", 10];
+    const log = Math.log(1 / delta), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
     const ask = { q: 1, steps, delta, relation, sampling: "poisson" }, mu = root / value;
     const exactly = (ask, bound) => { try { return ask(globalThis.accountant); } catch { return bound; } };
     const noiseFor = (epsilon) => exactly((a) => a.noise({ ...ask, epsilon }), root / (Math.sqrt(2 * (log + epsilon)) - Math.sqrt(2 * log)));
@@ -126,7 +132,7 @@
     if (!(value > 0 && log > 0 && (given === "noise" ? epsilon : enough) < 1e300)) return undefined;
     const however = `at δ = ${written(delta)}, however the batches are drawn, as long as none holds a record twice`;
     return given === "noise" ? `You may quote ε ≤ ${large(up(epsilon, 3))} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
-      : `You may take σ = ${up(enough, 4)}: enough ${however}.`;
+      : `You may take σ = ${up(enough, 4)}: enough for ε ≤ ${number(value)} ${however}.`;
   }
 
   /* A delta well below 1/n. */
@@ -175,7 +181,7 @@
       const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, together: high < bound };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
-      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${way.above}. ${counting(run, ask)}${near}`], ...told };
+      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${low > 0 ? way.above : way.above.split(";")[0]}. ${counting(run, ask)}${near}`], ...told };
     }
     const bound = accountant.noise({ ...ask, epsilon: run.value }), noise = Math.min(bound, closer), quoted = up(noise, 4);
     const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;

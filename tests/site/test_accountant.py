@@ -608,6 +608,23 @@ def test_form_names_what_is_wrong_beside_the_field(fields, marked, form_page):
     assert not page.locator(".accountant-copy").count()
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{"delta": text} for text in ("10^-6", "1 × 10⁻⁶", "1*10**-6", "1e−6", "10⁻⁶", " .000001 ")]
+    + [{"samples": "50k", "batch": "0.5k"}, {"samples": "50\u202f000", "batch": "\t500 "}],
+)
+def test_form_reads_numbers_as_people_write_them(fields, form_page):
+    assert answer(form_page, **fields) == answer(form_page, samples="50000", batch="500")
+    assert "ε = 3.6255" in answer(form_page, delta="1e-6")
+
+
+@pytest.mark.parametrize("fields", [{"delta": "a millionth"}, {"delta": "0"}, {"value": "-1"}])
+def test_what_is_no_number_is_refused_with_what_may_be_quoted(fields, form_page):
+    answer(form_page, **fields)
+    said = form_page.locator(".accountant-answer").inner_text()
+    assert re.search(r"You may (quote ε ≤ \S+|take σ = \S+: enough for ε ≤ 10) at δ = 1e-6", said)
+
+
 def test_form_is_reached_by_keyboard_in_order(form_page):
     page = form_page
     page.locator("[name=samples]").focus()
