@@ -934,8 +934,8 @@
 
   /* --- many steps on batches of fixed size: a closer bound, that takes time ------------------------- */
 
-  /* The relations that accountant_many.js bounds, and the directions that the dominating pair bounds beside them. */
-  const MANY = { replace: [["replace"], []], zero_out: [["remove"], ["add"]] };
+  /* The relations that accountant_many.js bounds for one of this form. */
+  const MANY = { replace: ["replace"], zero_out: ["remove", "add"] };
   const profiles = new Map();
 
   /* The profiles of the first, kept; undefined where one is unknown. */
@@ -943,33 +943,23 @@
     const name = [noise, q, steps, relation, coarse].join();
     if (!profiles.has(name)) {
       const found = [];
-      for (const one of MANY[relation][0]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
+      for (const one of MANY[relation]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
       if (profiles.size > 40) profiles.clear();
       profiles.set(name, found.every((x) => x) ? found : undefined);
     }
     return profiles.get(name);
   }
 
-  const others = (run, smallest) => MANY[run.relation][1].map((direction) => new Dominating(run.noise, run.q, run.steps, direction, smallest));
-
   /* A bound on epsilon; infinite where none is computed. */
   function* epsilonOfMany(run) {
     const bounds = yield* manyProfiles(run);
-    const ends = (bounds ?? []).map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; });
-    if (!bounds || ends.includes(Infinity)) return Infinity;
-    afresh();
-    spent = 0;
-    return or(() => Infinity, () => Math.max(...ends, largestEpsilon(others(run, run.delta), run.delta)));
+    return bounds ? Math.max(...bounds.map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; })) : Infinity;
   }
 
   /* A bound on delta at `epsilon`; 1 where none is computed. */
   function* deltaOfMany(run) {
     const bounds = yield* manyProfiles(run);
-    if (!bounds) return 1;
-    afresh();
-    spent = 0;
-    const found = Math.max(...bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)]));
-    return or(() => 1, () => Math.max(found, ...others(run, found).map((law) => Math.exp(logDeltaOf(law, run.epsilon, true)))));
+    return bounds ? Math.max(...bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)])) : 1;
   }
 
   /* Noise below `start`, from which on epsilon is at most the target, to 1e-3 of itself; `start` where none is found. */
@@ -995,11 +985,7 @@
   }
 
   /* Each answer begins afresh. */
-  function afresh(search = false) {
-    for (const kept of [reached, composed, stuck]) kept.clear();
-    searching = search;
-  }
   const offers = Object.fromEntries(Object.entries({ epsilon, delta, noise, noiseBelow }).map(([name, answer]) =>
-    [name, (run) => { afresh(name === "noise"); spent = 0; return answer(run); }]));
+    [name, (run) => { reached.clear(); composed.clear(); stuck.clear(); searching = name === "noise"; return answer(run); }]));
   globalThis.accountant = { ...offers, closer, Refusal };
 })();

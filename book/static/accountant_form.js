@@ -193,7 +193,8 @@
 
   /* What is no answer here, where the library is closer than the page, and how epochs are counted. */
   function counting(run, { sampling, relation, steps }) {
-    const words = sampling === "bins" && steps === run.inEpoch && relation === "zero_out" ? " For this one epoch the library (line below) gives the exact value." : "";
+    const words = sampling !== "bins" || relation !== "zero_out" ? "" : steps === run.inEpoch ? " For this one epoch the library (line below) gives the exact value."
+      : " The library (lines below) composes the law of an epoch itself, which is closer on both sides.";
     const all = kept(run, sampling), rest = all ? `, the last, smaller one among them; if yours drops that, enter ${epochsOf(run, run.onceSteps)} epochs`
       : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
     const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run, steps), "epoch")} of ${batches(run.inEpoch + (all ? 1 : 0))}${rest}.` : "";

@@ -7,11 +7,14 @@
 (() => {
   "use strict";
 
-  const FEWEST = 100, NOISES = [0.7, 50], LARGEST = 1 << 17, REACH = 8.3, LOWEST = 34, SURE = 14, ROUNDING = 1e-13, FINENESS = 0.12;
+  const FEWEST = 100, NOISES = [0.7, 50], LARGEST = 1 << 17, REACH = 8.3, LOWEST = 34, SURE = 14, FINENESS = 0.12;
+  const SLACKS = Array.from({ length: 15 }, (_, i) => 1e-13 * 10 ** (i / 2));
   const LEGS = [0, 0.02, 0.06, 0.12, 0.25, 0.45, 0.7, 0.95, 1.2, 1.45, 1.65, 1.8, 1.9, 1.97, 2];
   const OPENINGS = [0, 0.003, 0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.8, 1.1, 1.4, 1.7, 1.9, 2];
-  /* The distances of g and u, g and v, u and v: what is largest above level 1, and below. */
-  const PAIRS = { replace: [[2, 0, 2], [2, 0, 2]], remove: [[2, 1, 1], [1, 0, 1]] };
+  /* The distances of g and u, g and v, u and v: of the pair that spreads most, of what is largest above level 1, and below. */
+  const PAIRS = { replace: [[2, 0, 2], [2, 0, 2], [2, 0, 2]], remove: [[2, 1, 1], [2, 1, 1], [1, 0, 1]], add: [[1, 2, 1], [1, 0, 1], [2, 1, 1]] };
+  /* How many steps are charged at the largest: these parts of all. */
+  const CHARGED = { replace: [30], remove: [30], add: [10, 2, 1] };
   const TILTS = Array.from({ length: 60 }, (_, i) => 0.05 * 400 ** (i / 59)), COARSE = 2.5;
 
   /* --- the normal distribution function, from a table ------------------------------------------------ */
@@ -130,10 +133,10 @@
   /* Two triangles for every box: above level 1, and below, with P and Q exchanged. */
   function boxesOf(relation) {
     const found = [];
-    if (relation === "remove") {
+    if (relation !== "replace") {
       const sides = OPENINGS.map((opening) => Math.sqrt(4 - 2 * opening));
       for (let i = 1; i < sides.length; i++) found.push([[sides[i - 1], 1, 1], [1, sides[i], 1]]);
-      return found;
+      return relation === "remove" ? found : found.map(([above, below]) => [below, above]);
     }
     for (let i = 1; i < LEGS.length; i++) {
       const [b1, b2] = [LEGS[i - 1], LEGS[i]], low = 2 - b2, bend = Math.sqrt(Math.max(4 - b1 * b1, 0));
@@ -255,12 +258,12 @@
 
   function* manySteps(relation, noise, share, steps, coarse = false) {
     if (steps < FEWEST || !(NOISES[0] <= noise && noise <= NOISES[1])) return undefined;
-    const [best, other] = PAIRS[relation], exchanged = [best[1], best[0], best[2]], [a, b, d] = best.map((side) => side / noise);
+    const [best, ...largest] = PAIRS[relation], exchanged = [best[1], best[0], best[2]], [a, b, d] = best.map((side) => side / noise);
     const variance = Math.exp(a * a) + Math.exp(b * b) - 2 * Math.exp((a * a + b * b - d * d) / 2);  /* over share^2 */
     const mesh = FINENESS * (coarse ? COARSE : 1) * share * Math.sqrt(variance), reach = Math.max((1 / noise + REACH) * 2 / noise + Math.log(share), 1);
     if (reach / mesh > LARGEST / 4) return undefined;
     if (!table) filled();
-    const one = onMesh(noise, share, mesh, Math.floor(reach / mesh) + 1), worst = one.masses(best, other);
+    const one = onMesh(noise, share, mesh, Math.floor(reach / mesh) + 1), worst = one.masses(...largest);
     const top = TILTS.reduce((least, t) => {
       const sum = worst.reduce((all, mass, i) => all + mass * Math.exp(t * mesh * (i - one.last)), 0);
       return Math.min(least, (steps * Math.log(sum) + LOWEST) / t);
@@ -306,46 +309,52 @@
     /* Logarithms of transforms, from transforms less one, which round less. */
     const known = (law) => logarithms(transform(law.map((mass, i) => (i === one.last ? mass - 1 : mass))));
     const law = one.masses(best, exchanged), step = transform(law), logStep = known(law), logWorst = known(worst), boxes = boxesOf(relation), pairs = [];
-    const begun = Math.floor(steps / 30);
-    const composed = (done) => logStep.map((part, i) => part.map((x, j) => (done - begun) * x + begun * logWorst[i][j]));
-    const power = (done) => {
-      const [x, y] = composed(done);
+    const power = (charged, done) => {
+      const [x, y] = logStep.map((part, i) => part.map((log, j) => (done - charged) * log + charged * logWorst[i][j]));
       for (let i = 0; i < size; i++) { const r = Math.exp(x[i]); x[i] = r * Math.cos(y[i]); y[i] = r * Math.sin(y[i]); }
       return [x, y];
     };
     for (let i = 0; i < boxes.length; i += 2) {
-      pairs.push({ tau: Infinity, differences: transform(...boxes.slice(i, i + 2).map(([above, below]) => {
+      pairs.push({ differences: transform(...boxes.slice(i, i + 2).map(([above, below]) => {
         const ahead = one.masses(above, exchanged), behind = one.masses(best, below);
         return ahead.map((mass, j) => mass + behind[j] - law[j]);
       })) });
       yield;
     }
-    let done = begun, growth = -Math.log(-Math.expm1(-SURE)) * steps;
-    while (done < steps) {
-      const all = power(done), least = profiles(times(step, all))[0].slice();
-      let most = 0;
-      pairs.sort((a, b) => b.tau - a.tau);
-      for (const pair of pairs) {
-        if (pair.tau <= most) break;
-        let ratio = 0;
-        for (const profile of profiles(times(pair.differences, all))) {
-          for (let i = from; i < length; i++) {
-            if (!(profile[i] > ROUNDING)) continue;
-            if (!(least[i] > 0)) return undefined;
-            const found = (profile[i] - ROUNDING) / least[i];
-            if (found > ratio) ratio = found;
+    const bounds = new Float64Array(length - lowest).fill(1);
+    for (const part of CHARGED[relation]) {
+      const charged = Math.max(Math.floor(steps / part), 1), growth = SLACKS.map(() => -Math.log(-Math.expm1(-SURE)) * steps);
+      for (const pair of pairs) pair.ratios = SLACKS.map(() => Infinity);
+      for (let done = charged; done < steps;) {
+        const all = power(charged, done), least = profiles(times(step, all))[0].map((x) => Math.max(x, 1e-300)), most = SLACKS.map(() => 1);
+        pairs.sort((a, b) => b.ratios[0] - a.ratios[0]);
+        for (const pair of pairs) {
+          if (pair.ratios.every((ratio, j) => ratio <= most[j])) continue;
+          const ratios = SLACKS.map(() => 1);
+          for (const profile of profiles(times(pair.differences, all))) {
+            for (let i = from; i < length; i++) {
+              const over = profile[i] - least[i];
+              for (let j = 0; j < SLACKS.length && over > SLACKS[j]; j++) {
+                const ratio = (profile[i] - SLACKS[j]) / least[i];
+                if (ratio > ratios[j]) ratios[j] = ratio;
+              }
+            }
           }
+          pair.ratios = ratios;
+          ratios.forEach((ratio, j) => { most[j] = Math.max(most[j], ratio); });
+          yield;
         }
-        pair.tau = Math.log(ratio);
-        most = Math.max(most, pair.tau);
-        yield;
+        const further = Math.min(done, steps - done);
+        most.forEach((ratio, j) => { growth[j] += further * Math.log(ratio); });
+        done += further;
       }
-      const further = Math.min(done, steps - done);
-      growth += further * most;
-      done += further;
+      const last = profiles(power(charged, steps))[0].subarray(lowest);
+      SLACKS.forEach((slack, j) => {
+        const factor = Math.exp(Math.min(growth[j], 700));
+        for (let i = 0; i < bounds.length; i++) bounds[i] = Math.min(bounds[i], factor * (Math.max(last[i], 0) + steps * slack));
+      });
+      yield;
     }
-    const factor = Math.exp(Math.min(growth, 700)), last = profiles(power(steps))[0].subarray(lowest);
-    const bounds = last.map((x) => Math.min(1, factor * (Math.max(x, 0) + steps * ROUNDING)));
     return bounds.every(Number.isFinite) ? { mesh, bounds } : undefined;
   }
 

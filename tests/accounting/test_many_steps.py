@@ -1,4 +1,4 @@
-"""Many steps of fixed size, one record replaced: the bound against data, adversaries, geometry."""
+"""Many steps of fixed size: the bound against data, adversaries and geometry."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from scipy.special import log_ndtr
 from dpdynamics.accounting import FixedSize, compose
 from dpdynamics.accounting.many_steps import (
     _OPENINGS,
+    _PAIRS,
     _boxes,
     _OnMesh,
     _profile,
@@ -77,28 +78,46 @@ def test_boxes_bound_every_step_above_and_below_level_one():
             and max(b - behind[0], behind[1] - a, d - behind[2]) < 1e-9
         ]
         assert inside, (a, b, d)
-    for ahead, behind in (*_boxes("replace"), *_boxes("remove")):
+    for ahead, behind in (*_boxes("replace"), *_boxes("remove"), *_boxes("add")):
         for one, two, three in (ahead, behind):
             assert max(one, two, three) <= (one + two + three) / 2 + 1e-9
 
 
+@pytest.mark.parametrize("relation", ["remove", "add"])
 @pytest.mark.parametrize("gamma", [1.01, 1.3])
-def test_boxes_bound_a_removed_record(gamma):
-    """Its vector is u and the one that takes its place g; v is the centre."""
+def test_boxes_bound_a_removed_and_an_added_record(gamma, relation):
+    """Its vector is u, or v, and the one that takes its place g; the other is the centre."""
     rng = np.random.default_rng(3)
     for _ in range(12):
-        u, g = rng.standard_normal((2, 2))
-        u, g = u / max(1.0, np.linalg.norm(u)), g / max(1.0, np.linalg.norm(g))
-        a, b, d = (float(np.linalg.norm(z)) for z in (u - g, g, u))
-        opening = 1 + float(u @ g)
+        own, g = rng.standard_normal((2, 2))
+        own, g = own / max(1.0, np.linalg.norm(own)), g / max(1.0, np.linalg.norm(g))
+        u, v = (own, 0 * own) if relation == "remove" else (0 * own, own)
+        a, b, d = (float(np.linalg.norm(z)) for z in (u - g, v - g, u - v))
+        opening = 1 + float(own @ g)
         place = np.searchsorted(_OPENINGS, opening, side="right") - 1
-        ahead, behind = _boxes("remove")[place]
+        ahead, behind = _boxes(relation)[place]
         above, below = (
             by_quadrature(1.0, 0.1, (a, b, d), gamma),
             by_quadrature(1.0, 0.1, (b, a, d), gamma),
         )
         assert above <= by_quadrature(1.0, 0.1, ahead, gamma) * (1 + 1e-6)
         assert below <= by_quadrature(1.0, 0.1, behind, gamma) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("relation", ["replace", "remove", "add"])
+def test_the_largest_sides_are_those_of_the_dominating_pair(relation):
+    pair, mesh = WithoutReplacement(1.3, 0.1, relation), _OnMesh(1.3, 0.1, 0.02, 300)
+    _, ahead, behind = _PAIRS[relation]
+    for side, direction in ((ahead, relation), (behind, {"remove": "add", "add": "remove"})):
+        name = direction if isinstance(direction, str) else direction.get(relation, relation)
+        exact = WithoutReplacement(1.3, 0.1, name).delta(0.02 * np.arange(1, 100))
+        found = mesh._side(side)[1:100]
+        assert np.all(found >= exact * (1 - 1e-9) - 1e-12)
+        np.testing.assert_allclose(found, exact, rtol=5e-3, atol=1e-7)
+    law, losses = mesh.masses(ahead, behind), mesh.losses
+    for epsilon in (-0.4, 0.0, 0.3):
+        gain = law @ np.maximum(-np.expm1(epsilon - losses), 0)
+        assert gain == pytest.approx(float(pair.delta(epsilon)), rel=5e-3)
 
 
 def adversary(noise, share, steps, pairs, mesh=0.002, window=(-20.0, 14.0), delta=1e-6):
@@ -138,6 +157,7 @@ def adversary(noise, share, steps, pairs, mesh=0.002, window=(-20.0, 14.0), delt
 ON_A_LINE = {
     "replace": [(2.0, 0.0), (1.5, -0.5), (1.0, -1.0), (0.5, -1.5), (0.0, -2.0)],
     "remove": [(2.0, 1.0), (1.5, 0.5), (1.0, 0.0), (0.5, -0.5), (0.0, -1.0)],
+    "add": [(1.0, 2.0), (0.5, 1.5), (0.0, 1.0), (-0.5, 0.5), (-1.0, 0.0)],
 }
 
 
@@ -147,10 +167,11 @@ def test_no_adversary_exceeds_the_bound(relation, noise, share, steps):
     pairs = ON_A_LINE[relation]
     reached = adversary(noise, share, steps, pairs)
     bound = epsilon_above(relation, noise, share, steps, 1e-6)
-    assert adversary(noise, share, steps, pairs[:1]) <= reached <= bound <= 1.05 * reached
+    widest = 1.3 if relation == "add" else 1.05  # where removing costs more
+    assert adversary(noise, share, steps, pairs[:1]) <= reached <= bound <= widest * reached
 
 
-@pytest.mark.parametrize(("relation", "width"), [("replace", 1.05), ("zero_out", 1.035)])
+@pytest.mark.parametrize(("relation", "width"), [("replace", 1.05), ("zero_out", 1.01)])
 @pytest.mark.parametrize(
     ("noise", "batch", "samples", "steps", "delta"),
     [
@@ -182,6 +203,16 @@ def test_an_epsilon_whose_exponential_overflows(batch, samples, steps, noise, re
     assert 710 < lower <= upper < 1.06 * lower
     low, high = run.delta(noise_multiplier=noise, epsilon=715.0)
     assert 1e-8 < low <= high <= 1
+
+
+def test_putting_a_record_back_is_bounded_as_removing_it_is():
+    """Charged at its worst in every step it costs 1.3605, and the bracket was a tenth wide."""
+    run = FixedSize(batch_size=500, samples=50_000, steps=10_000, relation="zero_out")
+    lower, upper = run.epsilon(noise_multiplier=4.0, delta=1e-6)
+    assert 1.25 < lower < upper < 1.26
+    back = epsilon_above("add", 4.0, 0.01, 10_000, 1e-6)
+    pair = WithoutReplacement(4.0, 0.01, "add")
+    assert lower * 0.97 < back < upper < compose((pair, 10_000)).epsilon(delta=1e-6)
 
 
 def test_noise_that_is_enough_is_found_for_it():

@@ -160,7 +160,8 @@ def test_epochs_of_balls_and_bins(noise: float, batches: int) -> None:
         for k in (2, 4)
     ]
     assert exact.upper < ends[0].upper < ends[1].upper
-    assert all(0 < end.lower < end.upper for end in ends)
+    assert all(0 < end.lower < end.upper < 1.005 * end.lower for end in ends)
+    assert ends[1].upper < one._renyi(noise, 1e-6, 4)
     partial = EpochsOfBins(batches=batches, steps=3 * batches + 1)
     assert partial.epsilon(noise_multiplier=noise, delta=1e-6).upper == ends[1].upper
     replaced = EpochsOfBins(batches=batches, steps=2 * batches, relation="replace")

@@ -295,7 +295,8 @@ def test_shuffled_epochs_are_the_library_s(accountant):
 
 
 def test_balls_and_bins_are_the_library_s(accountant):
-    runs, found = [], []
+    """Several epochs in which a record is zeroed out are only bounded here, on either side."""
+    runs, found, closer = [], [], []
     for noise in (0.6, 4.0):
         for batches in (4, 200):
             for epochs in (1, 10):
@@ -304,14 +305,21 @@ def test_balls_and_bins_are_the_library_s(accountant):
                     runs.append({"noise": noise, "q": 1 / batches, "delta": 1e-6, **of})
                     run = EpochsOfBins(batches=batches, **of)
                     found.append(run.epsilon(noise_multiplier=noise, delta=1e-6))
+                    closer.append(relation == "zero_out" and epochs > 1)
     lower, upper = ends(accountant("epsilon", [{**r, "sampling": "bins"} for r in runs]))
     below, above = (np.array([pair[end] for pair in found]) for end in (0, 1))
-    exact = below == above
-    assert exact.sum() == 4
+    exact, closer = below == above, np.array(closer)
+    assert exact.sum() == closer.sum() == 4
     assert np.all(lower[exact] <= below[exact] * (1 + 1e-4))
     assert np.all(upper[exact] >= above[exact] * (1 - 1e-6))
-    np.testing.assert_allclose(upper[~exact], above[~exact], rtol=1e-6)
-    np.testing.assert_allclose(lower[~exact], below[~exact], rtol=0.01, atol=1e-4)
+    assert np.all(lower[closer] <= below[closer]) and np.all(above[closer] <= upper[closer])
+    for at in np.flatnonzero(closer):
+        run = EpochsOfBins(batches=round(1 / runs[at]["q"]), steps=runs[at]["steps"])
+        plain = gaussian_epsilon(mu=np.sqrt(10) / runs[at]["noise"], delta=1e-6)
+        assert upper[at] == pytest.approx(min(run._renyi(runs[at]["noise"], 1e-6, 10), plain))
+    same = ~exact & ~closer
+    np.testing.assert_allclose(upper[same], above[same], rtol=1e-6)
+    np.testing.assert_allclose(lower[same], below[same], rtol=0.01, atol=1e-4)
 
 
 def test_no_answer_is_ever_without_a_number(accountant):
@@ -436,8 +444,10 @@ def test_form_gives_both_ends_and_draws_them(sampling, form_page, capsys):
     )
     assert "No exact ε is known" in page.locator(".accountant-answer").inner_text()
     wanted = evaluated(page).numbers
-    assert wanted["at most"] <= high < wanted["at most"] * 1.01
-    assert low == pytest.approx(wanted["at least"], rel=0.02)
+    room = 1.7 if sampling == "bins" else 1.01  # in which the library is closer
+    assert wanted["at most"] <= high < wanted["at most"] * room
+    least = 0.6 if sampling == "bins" else 0.98
+    assert wanted["at least"] * least <= low <= wanted["at least"] * 1.02
     command = page.locator(".accountant-copy code").last.inner_text()
     main([*shlex.split(command)[1:], "--json"])
     assert json.loads(capsys.readouterr().out)["numbers"] == wanted

@@ -35,7 +35,7 @@ from ..numerics.convolution import epsilon_above
 from ..numerics.normal_masses import mixture_masses
 from . import many_steps
 from .composition_below import composed_epsilon_lower
-from .poisson import Poisson, compose
+from .poisson import Poisson
 from .runs import BoundedRun, Bracket, least_noise, zero_out_or_replace
 from .without_replacement import WithoutReplacement
 
@@ -163,19 +163,10 @@ class FixedSize(BoundedRun):
         return found
 
     def _many(self, verb: str, noise: float, **at: float) -> float:
-        """Ask `many_steps`; for a record that is put back, the dominating pair."""
+        """Ask `many_steps`."""
         bound, run = getattr(many_steps, f"{verb}_above"), (noise, self._share, self.steps)
-        if self.relation == "replace":
-            return float(bound("replace", *run, **at))
-        found = float(bound("remove", *run, **at))
-        unknown = 1.0 if verb == "delta" else np.inf
-        if found == unknown:
-            return found
-        back = compose((WithoutReplacement(noise, self._share, "add"), self.steps))
-        try:
-            return max(found, float(getattr(back, verb)(**at)))
-        except ArithmeticError:
-            return unknown
+        names = ("replace",) if self.relation == "replace" else ("remove", "add")
+        return max(float(bound(name, *run, **at)) for name in names)
 
     def _below(self, verb: str, noise: float, **at: float) -> float:
         """Ask Poisson samples, where their answer is known."""

@@ -3,9 +3,10 @@ r"""Many steps on batches of fixed size: a profile that no data exceed.
 A step is the pair of `fixed_size`: the second component of P is at u - g, that of Q at v - g, for
 g, u and v in the unit ball. So its profile depends on the distances a of g and u, b of g and v, d
 of u and v alone. Above level 1 it grows with a and d and falls with b; below level 1 it grows with
-b and d and falls with a (Kahane's inequality). Let A be the pair with the largest profile above
-level 1, (2, 0) if the record is replaced and (2, 1) if it is removed, v = 0. Below level 1 another
-pair is the largest. The dominating pair G of `without_replacement` has both, and no step does.
+b and d and falls with a (Kahane's inequality). Let A be the pair whose loss spreads most, (2, 0) if
+the record is replaced, (2, 1) if it is removed, v = 0, and (1, 2) if it is added, u = 0. Above or
+below level 1 another pair has the largest profile, for (2, 0) its exchange. The dominating pair G
+of `without_replacement` has both, and no step does.
 
 With :math:`\delta_{cd\dots}` for the profile of c, d, ... together and :math:`\tau\ge0`, suppose
 that at all levels
@@ -15,7 +16,8 @@ that at all levels
 The same is then true of every larger k, as further steps A average both sides. So no T adaptive
 steps, of which the last m are bounded by G, exceed
 :math:`e^{\sum\tau}(\delta_{G^mA^{T-m}} + T\xi)`, where the sum has a term for each of the T - m
-others. Here :math:`\tau` is computed for k = 0, m, 3m, 7m, ..., and m = T/30.
+others. Here :math:`\tau` is computed for k = 0, m, 3m, 7m, ..., with m = T/30, or several m if
+a record is added, and for several :math:`\xi`; the least of the bounds counts.
 
 All steps lie in boxes of a, b and d. By the monotony two triangles bound the profile of a box, one
 above and one below level 1. Losses are put on a mesh such that profiles are interpolated linearly
@@ -41,15 +43,18 @@ _FEWEST = 100  # steps; with fewer the dominating pair is nearly as good
 _NOISES = 0.7, 50.0  # with less the bracket is wide, with more the mesh is long
 _LARGEST = 1 << 17
 _REACH = 8.3  # beyond which a normal law has 5e-17
+_CHARGED = {"replace": (30,), "remove": (30,), "add": (10, 2, 1)}  # m, as parts of all steps
 _LOWEST = 34.0  # a loss is below -34 with probability e^-34 = 2e-15 at most, as E e^-L = 1
 _SURE = 14.0  # at epsilon = -14 all profiles are within e^-14 = 8e-7 of 1
-_ROUNDING = 1e-13  # xi: more than what transforms and sums of 1e4 masses round in one step
+# xi: from more than what transforms and sums of 1e4 masses round in one step
+_SLACKS = np.geomspace(1e-13, 1e-6, 15)
 _FINENESS = 0.12  # of the mesh, in deviations of a loss: adds 0.25 % to its variance if q is small
 _LEGS = (0.0, 0.02, 0.06, 0.12, 0.25, 0.45, 0.7, 0.95, 1.2, 1.45, 1.65, 1.8, 1.9, 1.97, 2.0)
 _OPENINGS = (0.0, 0.003, 0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.8, 1.1, 1.4, 1.7, 1.9, 2.0)
-_PAIRS: dict[str, tuple[Triangle, Triangle]] = {  # A above level 1, and what is largest below
-    "replace": ((2.0, 0.0, 2.0), (2.0, 0.0, 2.0)),
-    "remove": ((2.0, 1.0, 1.0), (1.0, 0.0, 1.0)),
+_PAIRS: dict[str, tuple[Triangle, Triangle, Triangle]] = {  # A; what is largest above, and below
+    "replace": ((2.0, 0.0, 2.0), (2.0, 0.0, 2.0), (2.0, 0.0, 2.0)),
+    "remove": ((2.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 0.0, 1.0)),
+    "add": ((1.0, 2.0, 1.0), (1.0, 0.0, 1.0), (2.0, 1.0, 1.0)),
 }
 
 
@@ -73,7 +78,7 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
     """Return ascending epsilons and a bound of the profile at them; none if none is computed."""
     if steps < _FEWEST or not _NOISES[0] <= noise <= _NOISES[1]:
         return NOTHING, NOTHING
-    best, other = _PAIRS[relation]
+    best, *largest = _PAIRS[relation]
     a, b, d = (side / noise for side in best)
     variance = exp(a * a) + exp(b * b) - 2 * exp((a * a + b * b - d * d) / 2)  # over share^2
     mesh = _FINENESS * share * sqrt(variance)
@@ -82,7 +87,7 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
         return NOTHING, NOTHING
     one = _OnMesh(noise, share, mesh, int(reach / mesh) + 1)
     tilts = np.geomspace(0.05, 20.0, 60)
-    log_mgf = np.log(np.exp(np.multiply.outer(tilts, one.losses)) @ one.masses(best, other))
+    log_mgf = np.log(np.exp(np.multiply.outer(tilts, one.losses)) @ one.masses(*largest))
     top = float(np.min((steps * log_mgf + _LOWEST) / tilts))
     size = next_fast_len(int((_LOWEST + top) / mesh) + 2, real=True)
     if size > _LARGEST:
@@ -101,29 +106,32 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
         return np.asarray((np.cumsum(law, axis=-1) - shrunk)[..., ::-1])
 
     exchanged, boxes = (best[1], best[0], best[2]), _boxes(relation)
-    step, law = transform(best, exchanged), transform(best, other) ** (steps // 30)
+    step = transform(best, exchanged)
     ahead = np.array([transform(first, exchanged) for first, _ in boxes])
     behind = np.array([transform(best, second) for _, second in boxes])
-    done, growth = steps // 30, -log(-expm1(-_SURE)) * steps
-    while done < steps:
-        most = np.full(sure.sum(), 0.0)
-        for some in np.array_split(np.arange(len(boxes)), 12):
-            most = np.maximum(
-                most, profiles((ahead[some] + behind[some] - step) * law)[:, sure].max(0)
-            )
-        least, counts = profiles(step * law)[sure], most > _ROUNDING
-        if not np.all(least[counts] > 0):
-            return NOTHING, NOTHING
-        times = min(done, steps - done)
-        growth += times * max(
-            0.0, float(np.log(np.max((most - _ROUNDING)[counts] / least[counts])))
-        )
-        law, done = law * step**times, done + times
-    kept = epsilons >= 0
-    bounds = np.exp(min(growth, 700.0)) * (np.maximum(profiles(law)[kept], 0.0) + steps * _ROUNDING)
-    if not np.all(np.isfinite(bounds)):
+    charged = transform(*largest)
+
+    def bounds(done: int) -> Array:
+        """Bound the profile if `done` steps are charged at the largest."""
+        law = charged**done
+        growth = np.full(_SLACKS.size, -log(-expm1(-_SURE)) * steps)
+        while done < steps:
+            most = np.zeros(sure.sum())
+            for some in np.array_split(np.arange(len(boxes)), 12):
+                most = np.maximum(
+                    most, profiles((ahead[some] + behind[some] - step) * law)[:, sure].max(0)
+                )
+            least = np.maximum(profiles(step * law)[sure], 1e-300)
+            times = min(done, steps - done)
+            growth += times * np.log([max(1.0, np.max((most - xi) / least)) for xi in _SLACKS])
+            law, done = law * step**times, done + times
+        left = np.maximum(profiles(law)[epsilons >= 0], 0.0) + steps * _SLACKS[:, None]
+        return np.asarray(np.min(np.exp(np.minimum(growth, 700.0))[:, None] * left, axis=0))
+
+    found = np.min([bounds(max(steps // part, 1)) for part in _CHARGED[relation]], axis=0)
+    if not np.all(np.isfinite(found)):
         return NOTHING, NOTHING
-    return epsilons[kept], np.minimum(bounds, 1.0)
+    return epsilons[epsilons >= 0], np.minimum(found, 1.0)
 
 
 class _OnMesh:
@@ -189,15 +197,16 @@ def _boxes(relation: str) -> list[tuple[Triangle, Triangle]]:
     """Return two triangles for every box: above level 1, and below, with P and Q exchanged.
 
     A removed record: if v = 0, both profiles grow with the lengths of u and g, which are 1; their
-    inner product is left.
+    inner product is left. So it is for an added one, with v for u and P and Q exchanged.
 
     A replaced one: if a + b < 2 the triangle in the ball can be enlarged, which is less noise. Else
     d is at most 2, and where the sum of the squares of a and b exceeds 4, the third side of a
     triangle in the unit circle.
     """
-    if relation == "remove":
+    if relation != "replace":
         sides = [sqrt(4 - 2 * opening) for opening in _OPENINGS]
-        return [((a2, 1.0, 1.0), (1.0, a1, 1.0)) for a2, a1 in pairwise(sides)]
+        removed = [((a2, 1.0, 1.0), (1.0, a1, 1.0)) for a2, a1 in pairwise(sides)]
+        return removed if relation == "remove" else [pair[::-1] for pair in removed]
     found = []
     for b1, b2 in pairwise(_LEGS):
         low, bend = 2 - b2, sqrt(max(4 - b1 * b1, 0.0))

@@ -1,7 +1,9 @@
 r"""Balls and bins, epoch after epoch: each record has one random batch of each epoch.
 
-One epoch is `accounting.BallsInBins`. Several compose: from above by Renyi divergences, which add
-up, from below by the attacks of `accounting.shuffled` on data where all other records are zero.
+One epoch is `accounting.BallsInBins`. If a record is zeroed out, several compose by
+`accounting.many_epochs`, on both sides. If it is replaced, or where nothing is computed there, they
+compose from above by Renyi divergences, which add up, and from below by the attacks of
+`accounting.shuffled` on data where all other records are zero.
 
 With T batches and :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}` the likelihood ratio of an epoch is
 :math:`S/T`, S the sum of T independent terms. If the record is there in P and zeroed out in Q,
@@ -15,12 +17,13 @@ If the record is replaced, Cauchy and Schwarz go by way of the law Q where it is
 """
 
 from dataclasses import dataclass
-from math import lgamma, log, sqrt
+from math import inf, lgamma, log, sqrt
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from ..accounting import BallsInBins, gaussian_epsilon
+from ..accounting.many_epochs import epsilon_above, epsilon_below
 from ..accounting.runs import BoundedRun
 from ..accounting.shuffled import attacked
 from ..arguments import Array, one_of, whole
@@ -67,8 +70,14 @@ class EpochsOfBins(BoundedRun):
             one = BallsInBins(batches=self.batches)
             return min(plain, float(one.epsilon(noise_multiplier=noise, delta=delta)))
         if side < 0:
-            return attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
-        return min(plain, self._renyi(noise, delta, begun))
+            run = noise, self.batches, ended, delta
+            known = [] if place or not ended else [False, True]
+            found = max((epsilon_below(*run, add, rough) for add in known), default=0.0)
+            return found or attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
+        run = noise, self.batches, begun, delta
+        known = [] if place else [False, True]
+        found = max((epsilon_above(*run, add) for add in known), default=inf)
+        return min(plain, found if found < inf else self._renyi(noise, delta, begun))
 
     def _renyi(self, noise: float, delta: float, epochs: int) -> float:
         orders, highest = [1], _MOST // 2 if self.relation == "replace" else _MOST

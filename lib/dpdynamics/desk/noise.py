@@ -13,7 +13,7 @@ _WORDS = {
     "poisson": "exact profile of the composition",
     "fixed": "steps of fixed size against an adversary (enough, not exact)",
     "shuffled": "plain Gaussian releases, no amplification (enough, not exact)",
-    "bins": "one epoch exactly, several by Renyi divergences (enough, not exact)",
+    "bins": "one epoch exactly, several composed (enough, not exact)",
 }
 
 

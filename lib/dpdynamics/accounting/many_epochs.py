@@ -1,0 +1,241 @@
+r"""Many epochs of balls and bins: the law of one epoch, rounded up and down, composed.
+
+With T batches and noise :math:`\sigma` the density ratio of an epoch is S/T, S the sum of T
+independent :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}`, :math:`z_t` standard normal if the record is
+absent. This pair dominates every adaptive epoch, see the chapter on accounting, so that epochs
+compose. A divergence is the mean of a convex function of the ratio: it grows if L is spread
+and falls if L is merged, both with its mean kept.
+
+**From above** a term between two points of a mesh goes to these such that its mean is kept. Sums
+are convolved up to a cut; P beyond it counts as if no epsilon covered it. One window for levels up
+to twice the mean, coarser ones for larger levels, each with a cut of eight times its levels or
+more. The profile at the points of a mesh of losses, interpolated linearly in
+:math:`e^\varepsilon` and made convex, is that of a pair which dominates the epoch.
+
+**From below** an attacker is told S if no term exceeds a cut, and the largest term else. The law of
+a term is merged on the points of a mesh: of :math:`E(x-L)_+` at these points so much is taken off
+that its interpolation stays below. The largest term has a law in closed form.
+"""
+
+from functools import lru_cache
+from math import exp, expm1, inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import isotonic_regression
+from scipy.special import log_ndtr
+
+from ..arguments import Array
+from ..numerics import convolution
+from ..numerics.inversion import Cumulants, InversionError
+from ..numerics.normal_masses import cell_masses, normal_masses
+from .composition_below import composed_epsilon_lower
+from .pairs import NOTHING
+
+FAINTEST = 0.2  # with less noise the ratio ranges too far
+_LONGEST = 1 << 18
+_COARSE = 1 << 14  # points of the windows for large levels
+_FINENESS = 0.1, 0.35  # of the mesh, in deviations of L: wanted, and the most
+_CELLS = 1 << 15  # of the mesh of losses
+_SHARE = 1 / 2048  # of the mesh in the mean of S, at most
+_REACH = 8.3  # beyond which a normal law has 5e-17
+
+
+class _Window(NamedTuple):
+    """The ratio S/T on a mesh and its laws, for levels from `first` to `last`."""
+
+    ratios: Array
+    p: Array
+    q: Array
+    first: float
+    last: float
+
+
+def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bool) -> float:
+    """Bound epsilon from above; infinite where no bound is computed."""
+    windows = _windows(noise, batches)
+    if not windows or delta < 10 * epochs * _rounding(batches):
+        return inf
+    return convolution.epsilon_above(_Epoch(windows, batches, add), epochs, delta, cells=_CELLS)
+
+
+def epsilon_below(
+    noise: float, batches: int, epochs: int, delta: float, add: bool, rough: bool = False
+) -> float:
+    """Bound epsilon from below, if `rough` in less time; 0 where no bound is computed."""
+    p, q = _merged(noise, batches)
+    if not p.size:
+        return 0.0
+    p, q = (q, p) if add else (p, q)
+    if rough:
+        p, q = (np.add.reduceat(law, np.arange(0, law.size, 8)) for law in (p, q))
+    cells = 2**11 if rough else 2**13
+    return composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
+
+
+class _Epoch:
+    """One epoch as `numerics.convolution` takes it; if `add`, P and Q exchanged."""
+
+    base = 0.0
+
+    def __init__(self, windows: list[_Window], batches: int, add: bool) -> None:
+        self._windows, self._add, self._rounding = windows, add, _rounding(batches)
+
+    def cumulants(self, steps: int, smallest: float) -> Cumulants:
+        raise InversionError("no transform is known")
+
+    def support(self, steps: int, smallest: float) -> tuple[float, float]:
+        ends = log(self._windows[0].first), log(self._windows[-1].last)
+        return (-ends[1], -ends[0]) if self._add else ends
+
+    def masses(
+        self, mesh: float, lowest: int, highest: int, above: bool = False
+    ) -> tuple[int, Array]:
+        """Return the law of the loss of a pair that dominates; what is missing has no bound."""
+        j = np.arange(-highest, -lowest + 1) if self._add else np.arange(lowest, highest + 1)
+        levels = np.exp(mesh * j)
+        under, over = self._profile(levels)
+        steps = np.diff(levels)
+        falls = np.where(levels[:-1] < 1, 1 - np.diff(under) / steps, -np.diff(over) / steps)
+        slopes = isotonic_regression(falls, weights=steps, increasing=False).x
+        q = -np.diff(slopes, prepend=1 - under[0] / levels[0], append=0.0)
+        q = np.maximum(q, 0.0)
+        return (lowest, q[::-1]) if self._add else (lowest, q * levels)
+
+    def _profile(self, levels: Array) -> tuple[Array, Array]:
+        """Return bounds of E_Q(x - ratio)_+ and of E_Q(ratio - x)_+, at 1 the same.
+
+        What lies beyond a cut counts for P, and against Q as far as it exceeds rounding.
+        """
+        under, over = np.empty_like(levels), np.empty_like(levels)
+        lasts = [window.last for window in self._windows]
+        places = np.minimum(np.searchsorted(lasts, levels), len(lasts) - 1)
+        for k in np.unique(places):
+            (ratios, p, q, _, _), here = self._windows[k], places == k
+            x = levels[here]
+            at = np.searchsorted(ratios, x, side="right")
+            below = [np.append(0.0, np.cumsum(law))[at] for law in (p, q)]
+            above = [np.append(np.cumsum(law[::-1])[::-1], 0.0)[at] for law in (p, q)]
+            far_p, far_q = 1 - p.sum() + self._rounding, 1 - q.sum() + self._rounding
+            sure = max(far_q - 2 * self._rounding, 0.0)
+            under[here] = np.maximum(x * below[1] - below[0], 0.0) + x * (far_q - sure)
+            over[here] = np.maximum(above[0] - x * above[1], 0.0) + far_p - x * sure
+        return under, over
+
+
+def _rounding(batches: int) -> float:
+    """Return more than what the transforms round of all chances of an epoch."""
+    return 1e-13 + 1e-15 * batches
+
+
+@lru_cache(maxsize=16)
+def _windows(noise: float, batches: int) -> list[_Window]:
+    """Return windows for all levels that matter, in their order; none if they were too long."""
+    unit, cut = _mesh(noise, batches)
+    found: list[_Window] = []
+    if not unit:
+        return found
+
+    def add(place: int, unit: float, cut: float) -> _Window:
+        left, right = _cells(noise, unit, int(cut / unit) + 1)
+        laws = _sums(left + np.append(0.0, right[:-1]), unit, batches)
+        least = int(np.count_nonzero(np.cumsum(laws[2]) < _rounding(batches)))
+        found.insert(place, _Window(*laws, max(least, 1) * unit / batches, cut / batches / 4))
+        return found[place]
+
+    low, fine = add(0, unit, cut), unit
+    while low.q[:64].sum() > _rounding(batches):
+        low, fine = add(0, fine / 64, 256 * fine), fine / 64
+    high = found[-1]
+    while cut >= 16 * batches and 1 - high.p.sum() > _rounding(batches):
+        cut *= 4
+        high = add(len(found), max(unit, cut / _COARSE), cut)
+    found[-1] = high._replace(last=cut / batches)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _merged(noise: float, batches: int) -> tuple[Array, Array]:
+    """Return the chances of what the attacker is told; none if the mesh were too long."""
+    unit, cut = _mesh(noise, batches)
+    if not unit:
+        return NOTHING, NOTHING
+    size = int(cut / unit / 2) + 1
+    law = _gathered(*_cells(noise, unit, size))
+    if not law.size:
+        return NOTHING, NOTHING
+    _, p, q = _sums(np.append(law, np.zeros(size - 1)), unit, batches)
+    start = noise * log(unit * size) + 1 / (2 * noise)
+    z = np.linspace(start, max(start, 1 / noise) + _REACH, 4096)
+    quiet = log_ndtr(z)
+    told_q = cell_masses(batches * quiet)[1:]
+    told_p = cell_masses((batches - 1) * quiet + log_ndtr(z - 1 / noise))[1:]
+    return np.append(p, told_p), np.append(q, told_q)
+
+
+def _mesh(noise: float, batches: int) -> tuple[float, float]:
+    """Return the mesh of the first window and its cut; zeros if it were too long."""
+    if noise < FAINTEST or batches < 2:
+        return 0.0, 0.0
+    deviation, largest = sqrt(expm1(noise**-2)), exp(_REACH / noise + 1 / (2 * noise**2))
+    cut = min(16.0 * batches, batches + 9 * sqrt(batches) * deviation + largest)
+    unit = min(_FINENESS[0] * deviation, _SHARE * batches)
+    if cut / unit > _LONGEST:
+        unit = cut / _LONGEST
+    return (unit, cut) if unit <= _FINENESS[1] * deviation else (0.0, 0.0)
+
+
+def _cells(noise: float, unit: float, size: int) -> tuple[Array, Array]:
+    """Split the mass of L in each cell between the left and the right end, its mean kept."""
+    x = unit * np.arange(size + 1)
+    with np.errstate(divide="ignore"):
+        z = noise * np.log(x) + 1 / (2 * noise)
+    mass, mean = normal_masses(z), normal_masses(z - 1 / noise)
+    right = np.clip(mean / unit - mass * np.arange(size), 0.0, mass)
+    return mass - right, right
+
+
+def _gathered(left: Array, right: Array) -> Array:
+    """Merge the law in these cells on their ends; where that fails, empty.
+
+    In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
+    left right / (left + right) at most. Near the ends all of it is taken off, or all of E(L - x)_+.
+    """
+    spread = np.append(left, 0.0) + np.append(0.0, right)
+    gap = left * right / np.maximum(left + right, 1e-300)
+    off = np.maximum(np.append(gap, 0.0), np.append(0.0, gap))
+    for side in (1, -1):
+        put = np.append(0.0, np.cumsum(np.cumsum(spread[::side]))[:-1])
+        enough = int(np.flatnonzero(put <= off[::side])[-1]) + 1
+        off[::side][: enough + 1] = put[: enough + 1]
+    law = spread - np.diff(off, 2, prepend=0.0, append=0.0)
+    slopes = np.cumsum(law[:-1])  # of what is left of E(x - L)_+, to be made convex
+    convex = isotonic_regression(slopes).x
+    changed = np.append(slopes != convex, False) | np.append(False, slopes != convex)
+    law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
+    return np.maximum(law, 0.0) if law.min() > -1e-15 else NOTHING
+
+
+def _sums(law: Array, unit: float, count: int) -> tuple[Array, Array, Array]:
+    """Return the ratio S/T of `count` terms on their mesh, with the laws under P and Q.
+
+    Each is found where it is the larger one, and is a share of that one elsewhere.
+    """
+    size, total, left = law.size, np.ones(1), count - 1
+    long = next_fast_len(2 * size - 1, real=True)
+    ratios = unit / count * np.arange(size, dtype=np.float64)
+    power = rfft(law, long)
+    while left:
+        if left % 2:
+            total = irfft(rfft(total, long) * power, long)[:size]
+        left //= 2
+        if left:
+            power = rfft(irfft(power**2, long)[:size], long)
+    rest = rfft(total, long)
+    q, p = (
+        np.maximum(irfft(rest * rfft(one, long), long)[:size], 0.0)
+        for one in (law, law * ratios * count)
+    )
+    heavy = ratios > 1
+    return ratios, np.where(heavy, p, q * ratios), np.where(heavy, p / np.maximum(ratios, 1.0), q)
