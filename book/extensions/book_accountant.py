@@ -21,12 +21,13 @@ LOSS = ("the-distribution-of-the-privacy-loss", "distribution of the privacy los
 ONE_STEP = ("acc-fixed-pairs", "batches of fixed size: the worst of one step")
 MANY_STEPS = ("acc-many", "many steps of fixed size")
 EPOCH = ("equation-acc-shuffle", "a record in one batch of an epoch")
+BINS = ("acc-bins", "balls and bins, epoch after epoch")
 PLACES = {  # in the chapter on accounting
     "poisson": (PAIR, LOSS),
     "fixed": (ONE_STEP, MANY_STEPS, LOSS),
     "shuffled": (EPOCH,),
-    "bins": (EPOCH,),
-    "unknown": (PAIR, ONE_STEP, MANY_STEPS, EPOCH),
+    "bins": (EPOCH, BINS),
+    "unknown": (PAIR, ONE_STEP, MANY_STEPS, EPOCH, BINS),
 }
 MARK = '<form class="accountant-form"'
 
