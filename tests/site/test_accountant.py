@@ -192,7 +192,6 @@ def test_batches_of_fixed_size_are_the_library_s(accountant):
         known = FixedSize(batch_size=b, samples=n, steps=run["steps"], relation=run["relation"])
         ends_known = (known._bound(run["noise"], 1e-6, side, rough=side > 0) for side in (-1, 1))
         found.append(tuple(ends_known))
-        assert known.epsilon(noise_multiplier=run["noise"], delta=1e-6).upper <= found[-1][1]
     lower, upper = ends(accountant("epsilon", [{**r, "sampling": "fixed"} for r in runs]))
     many = np.array([r["steps"] >= 300 for r in runs])
     wanted = np.array([high for _, high in found])
