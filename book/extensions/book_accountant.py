@@ -1,8 +1,8 @@
 """The directive ``{accountant}``: the form that answers, in the page, what a run of DP-SGD spends.
 
 Its content is what stands in its place where no script runs: on paper, in JupyterLab, without
-JavaScript. Form and numbers are ``book/static/accountant_form.js`` and ``accountant.js``; both, and
-their style, are loaded by pages with the directive only.
+JavaScript. The form is ``book/static/accountant_form.js``, its numbers are ``accountant.js`` and
+``accountant_many.js``; they, and their style, are loaded by pages with the directive only.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ from book_ledger.pages import LedgerDirective, fill
 from dpdynamics.desk import batches
 from dpdynamics.verification import words
 
-SECTIONS = {
-    "poisson": ("the-distribution-of-the-privacy-loss", "The distribution of the privacy loss"),
-    **dict.fromkeys(
-        ("fixed", "shuffled", "bins", "unknown"),
-        ("batches-of-fixed-size-and-shuffled-lists", "Batches of fixed size, and shuffled lists"),
-    ),
+PAIR = ("acc-pair", "dominating pair of one Poisson step")
+LOSS = ("the-distribution-of-the-privacy-loss", "distribution of the privacy loss")
+ONE_STEP = ("acc-fixed-pairs", "batches of fixed size: the worst of one step")
+MANY_STEPS = ("acc-many", "many steps of fixed size")
+EPOCH = ("equation-acc-shuffle", "a record in one batch of an epoch")
+BINS = ("acc-bins", "balls and bins, epoch after epoch")
+PLACES = {  # in the chapter on accounting
+    "poisson": (PAIR, LOSS),
+    "fixed": (ONE_STEP, MANY_STEPS, LOSS),
+    "shuffled": (EPOCH,),
+    "bins": (EPOCH, BINS),
+    "unknown": (PAIR, ONE_STEP, MANY_STEPS, EPOCH, BINS),
 }
 MARK = '<form class="accountant-form"'
 
@@ -39,8 +45,8 @@ class Accountant(LedgerDirective):
         inventory = self.ledger.inventory
         rows = self.ledger.rows
         evidence = [  # a claim that the exact accountant refutes is nothing that an answer rests on
-            (k, [c for c in batches.EVIDENCE[k] if rows[c].verdict != words.FAILS], where)
-            for k, where in SECTIONS.items()
+            (k, [c for c in batches.EVIDENCE[k] if rows[c].verdict != words.FAILS], places)
+            for k, places in PLACES.items()
         ]
         labels = {
             claim.id: f"{inventory.sources[claim.paper].cited}, {claim.label}"
@@ -55,8 +61,8 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: A
     """Let a page with the form load its script and style."""
     if MARK in context.get("body", ""):
         app.add_css_file("accountant.css")
-        app.add_js_file("accountant.js", loading_method="defer")
-        app.add_js_file("accountant_form.js", loading_method="defer")
+        for script in ("accountant_many.js", "accountant.js", "accountant_form.js"):
+            app.add_js_file(script, loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -23,6 +23,7 @@
    * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
      with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
      top down nowhere larger (accounting/composition_below.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
+   * Many steps on batches of fixed size: accountant_many.js has a bound that takes longer; `closer` asks it.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
@@ -931,8 +932,60 @@
   /* Less noise than this certainly exceeds epsilon; 0 where nothing is proved. */
   const noiseBelow = (run) => or(() => 0, () => noise(run, "below", epsilonBelow) * (1 - 1e-4));
 
+  /* --- many steps on batches of fixed size: a closer bound, that takes time ------------------------- */
+
+  /* The relations that accountant_many.js bounds for one of this form. */
+  const MANY = { replace: ["replace"], zero_out: ["remove", "add"] };
+  const profiles = new Map();
+
+  /* The profiles of the first, kept; undefined where one is unknown. */
+  function* manyProfiles({ noise, q, steps, relation, coarse = false }) {
+    const name = [noise, q, steps, relation, coarse].join();
+    if (!profiles.has(name)) {
+      const found = [];
+      for (const one of MANY[relation]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
+      if (profiles.size > 40) profiles.clear();
+      profiles.set(name, found.every((x) => x) ? found : undefined);
+    }
+    return profiles.get(name);
+  }
+
+  /* A bound on epsilon; infinite where none is computed. */
+  function* epsilonOfMany(run) {
+    const bounds = yield* manyProfiles(run);
+    return bounds ? Math.max(...bounds.map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; })) : Infinity;
+  }
+
+  /* A bound on delta at `epsilon`; 1 where none is computed. */
+  function* deltaOfMany(run) {
+    const bounds = yield* manyProfiles(run);
+    return bounds ? Math.max(...bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)])) : 1;
+  }
+
+  /* Noise below `start`, from which on epsilon is at most the target, to 1e-3 of itself; `start` where none is found. */
+  function* noiseOfMany({ epsilon: target, start, ...run }) {
+    let v = Math.log(start), enough = v, slope = -2, before;
+    for (let i = 0; i < 12; i++) {
+      const excess = Math.log((yield* epsilonOfMany({ ...run, noise: Math.exp(v) })) / target);
+      if (!(excess < Infinity) || i === 0 && excess > 0) break;
+      if (excess <= 0) enough = Math.min(enough, v);
+      if (excess <= 0 && excess > -1e-3) break;
+      if (before && v !== before[0]) slope = Math.max(-8, Math.min(-0.5, (excess - before[1]) / (v - before[0])));
+      before = [v, excess];
+      v = Math.min(v - (excess + 2e-4) / slope, enough - (excess > 0 ? 1e-5 : 0));
+    }
+    return Math.exp(enough);
+  }
+
+  /* Piece by piece what takes long, for fresh samples of fixed size: epsilon at delta, else delta at epsilon, else noise
+     below `start`. Epsilon is infinite, delta 1 and noise `start` where nothing closer is known. */
+  function closer({ what, ...run }) {
+    checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
+    return { epsilon: epsilonOfMany, delta: deltaOfMany, noise: noiseOfMany }[what]({ ...run, relation: run.relation === "replace" ? "replace" : "zero_out" });
+  }
+
   /* Each answer begins afresh. */
   const offers = Object.fromEntries(Object.entries({ epsilon, delta, noise, noiseBelow }).map(([name, answer]) =>
     [name, (run) => { reached.clear(); composed.clear(); stuck.clear(); searching = name === "noise"; return answer(run); }]));
-  globalThis.accountant = { ...offers, Refusal };
+  globalThis.accountant = { ...offers, closer, Refusal };
 })();

@@ -30,11 +30,15 @@
     return written(Number((Math.floor(x * unit) / unit).toPrecision(digits + 1)));
   }
 
-  /* A number as people write it: 50 000, 50_000, 50,000, 1e-6, 10^-6. Else NaN. */
+  const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+  /* A number as people write it: 50 000, 50_000, 50,000, 50k, 1e-6, 10^-6, 2 × 10⁻⁶. Else NaN. */
   function parse(text) {
     let plain = text.trim().replace(/[\s_\u202f\u00a0]/g, "").replace("−", "-");
+    plain = plain.replace(/(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/, (_, minus, digits) => `^${minus && "-"}${[...digits].map((digit) => RAISED.indexOf(digit)).join("")}`);
     if (/^[1-9]\d{0,2}(,\d{3})+$/.test(plain)) plain = plain.replaceAll(",", "");
-    plain = plain.replace(/^10\^\(?(-?\d+)\)?$/, "1e$1");
+    plain = plain.replace(/^(?:(.+)[×x*·])?10(?:\^|\*\*)\(?(-?\d+)\)?$/, (_, factor = "1", power) => `${factor}e${power}`);
+    plain = plain.replace(/^([\d.]+)([kM])$/, (_, digits, unit) => `${digits}${unit === "k" ? "e3" : "e6"}`);
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
   }
 
@@ -71,6 +75,7 @@
 
   /* --- what is said ---------------------------------------------------------------------------- */
 
+  const TOGETHER = "a bound on all steps together (an upper bound, dpdynamics)";
   const CONVOLVED = "privacy loss of a step, convolved on a mesh (an upper bound, dpdynamics)";
   const ATTACK = "an attack on the largest release, or on the sum of the releases, of each epoch";
   /* How the batches of each kind are drawn, in a model card and in the answer; what the two ends of epsilon rest on. */
@@ -117,7 +122,9 @@
   /* What may be quoted whatever else is refused: plain releases of all steps, exactly or else by
      epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where a number is missing. */
   function always({ given, value, steps, delta, relation, samples }) {
-    const log = Math.log(1 / (delta * samples >= 1 ? (delta = smaller(samples)) : delta)), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
+    if (!(delta >= 1e-30 && delta * samples < 1)) delta = smaller(samples);
+    if (!(value > 0)) [given, value] = ["epsilon", 10];
+    const log = Math.log(1 / delta), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
     const ask = { q: 1, steps, delta, relation, sampling: "poisson" }, mu = root / value;
     const exactly = (ask, bound) => { try { return ask(globalThis.accountant); } catch { return bound; } };
     const noiseFor = (epsilon) => exactly((a) => a.noise({ ...ask, epsilon }), root / (Math.sqrt(2 * (log + epsilon)) - Math.sqrt(2 * log)));
@@ -125,19 +132,40 @@
     if (!(value > 0 && log > 0 && (given === "noise" ? epsilon : enough) < 1e300)) return undefined;
     const however = `at δ = ${written(delta)}, however the batches are drawn, as long as none holds a record twice`;
     return given === "noise" ? `You may quote ε ≤ ${large(up(epsilon, 3))} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
-      : `You may take σ = ${up(enough, 4)}: enough ${however}.`;
+      : `You may take σ = ${up(enough, 4)}: enough for ε ≤ ${number(value)} ${however}.`;
   }
 
   /* A delta well below 1/n. */
   const smaller = (samples) => 10 ** Math.floor(Math.log10(0.1 / samples));
 
-  /* The answer: {head, lines, card, noise, epsilon, asked}. */
-  function answered(run) {
+  /* Many steps on fresh samples of fixed size: {ask, better}, where `better` finds what is closer than `value`, piece by piece. */
+  function fixedSize(run) {
+    if (run.batch === run.samples || !["fixed", "unknown"].includes(run.sampling)) return undefined;
+    const { sampling, ...ask } = asked(run, "fixed"), { accountant } = globalThis;
+    if (run.given === "noise") return accountant.closer({ what: "epsilon", ...ask, noise: run.value });
+    try { return accountant.closer({ what: "noise", ...ask, epsilon: run.value, start: accountant.noise({ ...ask, sampling, epsilon: run.value }) }); } catch { return undefined; }
+  }
+
+  /* A long computation in pieces that leave the page alive; undefined where it is not wanted any more. */
+  async function drained(pieces, current) {
+    for (let start = performance.now(); ;) {
+      const { done, value } = pieces.next();
+      if (done) return value;
+      if (performance.now() - start < 15) continue;
+      await new Promise((next) => setTimeout(next));
+      if (!current()) return undefined;
+      start = performance.now();
+    }
+  }
+
+  /* The answer: {head, lines, card, noise, epsilon, asked}. `closer` is what `fixedSize` found. */
+  function answered(run, closer = Infinity) {
     const { accountant } = globalThis, noisy = run.given === "noise", what = noisy ? "ε" : "noise multiplier";
     if (run.sampling === "unknown" && run.batch < run.samples) {
       const each = ["poisson", "shuffled", "bins", "fixed"].map((sampling) => {
         try {
-          const value = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
+          const found = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
+          const value = sampling === "fixed" ? Math.min(found, closer) : found;
           return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${large(up(value, 3))}` : `σ = ${up(value, 4)}`}.`;
         } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
@@ -147,26 +175,26 @@
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : PUBLIC;
     if (noisy) {
-      const { low, high, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), from = exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
+      const { low, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, closer);
+      const from = high < bound ? TOGETHER : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
-      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask };
+      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, together: high < bound };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
-      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${way.above}. ${closer(run, ask)}${near}`], ...told };
+      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${low > 0 ? way.above : way.above.split(";")[0]}. ${counting(run, ask)}${near}`], ...told };
     }
-    const noise = accountant.noise({ ...ask, epsilon: run.value }), quoted = up(noise, 4);
+    const bound = accountant.noise({ ...ask, epsilon: run.value }), noise = Math.min(bound, closer), quoted = up(noise, 4);
     const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;
-    const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : way.from), noise, epsilon: run.value, asked: ask };
+    const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? TOGETHER : way.from), noise, epsilon: run.value, asked: ask, together: noise < bound };
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
-    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${way.above}. ${DEVIATION}. ${closer(run, ask)}${near}`], below: way.below, ...told };
+    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${way.above}. ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
   }
 
-  /* Where the library is closer than the page, and what is no answer here. */
-  function closer(run, { sampling, relation, steps }) {
-    const words = sampling === "bins" && relation === "zero_out" ? (steps === run.inEpoch ? " For this one epoch the library (line below) gives the exact value."
-      : " The library (lines below) composes the law of an epoch itself, which is closer on both sides.")
-      : sampling === "fixed" && steps >= 100 ? " The form charges each step at its worst, which no data can be in all of them; the library (lines below) has a bound on all steps together, which is closer." : "";
+  /* What is no answer here, where the library is closer than the page, and how epochs are counted. */
+  function counting(run, { sampling, relation, steps }) {
+    const words = sampling !== "bins" || relation !== "zero_out" ? "" : steps === run.inEpoch ? " For this one epoch the library (line below) gives the exact value."
+      : " The library (lines below) composes the law of an epoch itself, which is closer on both sides.";
     const all = kept(run, sampling), rest = all ? `, the last, smaller one among them; if yours drops that, enter ${epochsOf(run, run.onceSteps)} epochs`
       : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
     const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run, steps), "epoch")} of ${batches(run.inEpoch + (all ? 1 : 0))}${rest}.` : "";
@@ -218,28 +246,30 @@
 
   /* Point after point, so that the page stays alive; what is refused is left out. `current` says whether to go on, `show`
      takes each plot. */
-  async function curves(run, { noise, epsilon, asked: ask, below }, current, show) {
+  async function curves(run, { noise, epsilon, asked: ask, below, together }, current, show) {
     const { accountant } = globalThis;
     const collect = async (places, at) => {
       const points = [], start = performance.now();
       for (const place of places) {
         await new Promise((done) => setTimeout(done));
         if (!current() || performance.now() - start > PATIENCE) break;
-        try { points.push(at(place)); } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
+        try { points.push(await at(place)); } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
       }
       return points.filter(([, , y]) => Number.isFinite(y));
     };
     const places = [...Array(13).keys()].map((k) => k / 8 * epsilon).filter((e) => e <= 1000);
-    const profile = await collect(places, (e) => {
+    /* The upper end, or what is closer. */
+    const least = async (high, question) => (together ? Math.min(high, (await drained(accountant.closer({ ...ask, noise, ...question }), current)) ?? high) : high);
+    const profile = await collect(places, async (e) => {
       const { low, high } = accountant.delta({ ...ask, noise, epsilon: e, rough: true });
-      return [e, Math.log10(low), Math.log10(high)];
+      return [e, Math.log10(low), Math.log10(await least(high, { what: "delta", epsilon: e }))];
     });
     if (profile.length > 4) show(plot(profile, [0, places.at(-1)], [epsilon, Math.log10(run.delta)], "ε", "δ", true));
     const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
     const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))].filter((steps) => steps <= 1e7);
-    const growth = await collect(lengths, (steps) => {
+    const growth = await collect(lengths, async (steps) => {
       const { low, high } = accountant.epsilon({ ...ask, noise, steps, rough: true });
-      return [steps / inside, low, high];
+      return [steps / inside, low, await least(high, { what: "epsilon", steps, coarse: true })];
     });
     if (growth.length > 4) show(plot(growth, [lengths[0] / inside, lengths.at(-1) / inside], [ask.steps / inside, epsilon], "epochs", "ε", false));
     if (below) await collect([0], () => {
@@ -290,24 +320,39 @@
         const instead = ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
         answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
+        answer.setAttribute("aria-busy", "false");
         return;
       }
+      const current = () => mine === turn, pieces = fixedSize(run), { done, value } = pieces?.next() ?? { done: true };
+      answer.setAttribute("aria-busy", String(!done));
+      tell(run, value, current);
+      if (done) return;
+      drained(pieces, current).then((found) => {
+        if (!current()) return;
+        answer.setAttribute("aria-busy", "false");
+        tell(run, found, current);
+      });
+    }
+
+    /* While a closer bound is sought, what is known at once. */
+    function tell(run, closer, current) {
       let reply;
-      try { reply = answered(run); } catch (error) {
+      try { reply = answered(run, closer); } catch (error) {
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
+      const busy = answer.getAttribute("aria-busy") === "true";
+      if (busy) reply.lines.unshift("A closer bound on all steps together is being computed …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
+      if (busy) return;
       const plots = make("div", "", "accountant-plots");
       more.append(plots);
       if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
       more.append(copyable("The same in Python", python(run, reply.asked), "code"), copyable("The same as a command", command(run, reply.asked), "code"));
       for (const item of evidence) item.hidden = !item.dataset.sampling.split(" ").includes(reply.asked.sampling);
       more.append(basis);
-      if (reply.epsilon > 0) {
-        curves(run, reply, () => mine === turn, (found) => { if (mine === turn) plots.append(found); });
-      }
+      if (reply.epsilon > 0) curves(run, reply, current, (found) => { if (current()) plots.append(found); });
     }
 
     form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 150); });
