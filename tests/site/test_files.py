@@ -8,8 +8,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
-from book_moved import MOVED
-
 ROOT = Path(__file__).parents[2]
 URL = re.compile(r"""url\(\s*["']?([^"')]+)["']?\s*\)|@import\s+["']([^"']+)["']""")
 EXTERNAL = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
@@ -147,12 +145,3 @@ def test_notes_on_marking_are_on_no_page(site):
     for page in site.glob("book/*.html"):
         words = " ".join(re.sub(r"<[^>]+>", "", page.read_text("utf-8")).split())
         assert not [note for note in notes if " ".join(note.split())[:60] in words], page.name
-
-
-def test_an_old_link_leads_to_the_page_that_took_over(site, soup):
-    for old, new in MOVED.items():
-        page = soup(f"{old}.html")
-        (link,) = {tag["href"] for tag in page.find_all("a")}
-        assert page.find("meta", attrs={"http-equiv": "refresh"})["content"] == f"0; url={link}"
-        assert (site / old).parent.joinpath(link).resolve() == site / f"{new}.html"
-        assert (site / f"{new}.html").is_file() and not (ROOT / f"{old}.ipynb").exists()
