@@ -271,3 +271,31 @@ def two_parts(a, b, position, other_a, other_b, x0, eta, ridge, order):
     floor = np.sum(np.log(ratios) * (1 - order) - np.log(inner)) / (2 * (order - 1))
     gap = m1 - m2
     return order / 2 * gap @ linalg.solve(order * S2 + (1 - order) * S1, gap), floor
+
+
+# %% one-sided-pair (at most 0 points): an attack: one length for all
+def one_sided_pair(release, radius):
+    d = release.state_mean.size
+    for i in range(d):
+        a = np.zeros(d)
+        a[i] = min(radius, 2.0)
+        for first, second in ((a, 0 * a), (0 * a, a)):
+            there = release.divergence(first, 0.0, second, 0.0, 2.0)
+            back = release.divergence(second, 0.0, first, 0.0, 2.0)
+            if np.isfinite(there) and np.isinf(back):
+                return first, 0.0, second, 0.0
+    return None
+
+
+# %% one-sided-pair (all points): only pairs in which the first record narrows
+def one_sided_pair(release, radius):
+    d = release.state_mean.size
+    zero = np.zeros(d)
+    for length in radius * np.geomspace(1, 0.02, 40):
+        for a in length * np.eye(d):
+            pair = a, 0.0, zero, 0.0
+            if np.isfinite(release.divergence(*pair, 2.0)) and np.isinf(
+                release.divergence(zero, 0.0, a, 0.0, 2.0)
+            ):
+                return pair
+    return None

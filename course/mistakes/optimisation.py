@@ -196,3 +196,14 @@ def mode_risk(curvature, step_size, noise, correlation, start, updates):
         square = keep**2 * square + fresh + 2 * keep * size * correlation * last
         last = -size
     return curvature * square / 2
+
+
+# %% no-drift (at most 0 points): an attack: the whole level for each of the two statistics
+def no_drift(products, level=1e-3):
+    x = np.asarray(products, float)
+    runs, steps = x.shape
+    t = x.mean(axis=0) / x.std(axis=0, ddof=1) * np.sqrt(runs)
+    y = (x / x.std(axis=0)).sum(axis=1)
+    u = y.mean() / y.std(ddof=1) * np.sqrt(runs)
+    tails = 2 * stats.t.sf(np.abs([np.abs(t).max(), u]), runs - 1)
+    return bool(tails[0] >= level / steps and tails[1] >= level)
