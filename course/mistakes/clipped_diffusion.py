@@ -152,3 +152,84 @@ def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
         D = D + h * slope(t + h / 2, half)
         D = D + kick[k] / 2
     return float(f @ (lam * D) + gamma**2 / rho * power[-1])
+
+
+# %% noise-at-equal-speed (at most 0 points): an attack: the function of the library
+def noise_at_equal_speed(beta):
+    descent, noise = dynamics.clipping_factors(beta)
+    return noise / descent**2
+
+
+# %% released (at most 0 points): an attack: the library, for the clip constant at the start
+def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
+    from scipy.optimize import brentq
+
+    first, half = eta(0.0), eta(0.5)
+    power = np.log2(first / half) if half else 1.0
+    sizes = np.round(1000 * np.asarray(shares)).astype(int)
+    offsets = np.sqrt(2 * np.asarray(modes) * np.asarray(shares))
+    eigenvalues = np.asarray(eigenvalues) * sizes.sum() / np.dot(eigenvalues, sizes)
+    blocks = dynamics.SpectralBlocks(eigenvalues, sizes, offsets)
+    risk = dynamics.one_pass_risk(
+        blocks,
+        PolynomialDecay(first, max(power, 0.0)),
+        clip_constant=clip(0.0),
+        aspect_ratio=gamma,
+        label_variance=label_variance,
+        rho=rho,
+    )
+    return float(risk)
+
+
+# %% step-variances (at most 0 points): an attack: sampling, and the chapter's ratio without clipping
+def step_variances(Q, gamma, eta, c, label_variance):
+    if np.isinf(c) and label_variance == 0:
+        diffusion = 4 * eta**2 * Q**2
+        return 2 * (1 - gamma * eta / 2) ** 2 * diffusion, diffusion
+    rng = np.random.default_rng(0)
+    s, z = rng.standard_normal((2, 2_000_000))
+    a = np.sqrt(Q) * s
+    r = np.clip(a - np.sqrt(label_variance) * z, -c, c)
+    change = -2 * eta * a * r + gamma * eta**2 * r**2
+    return float(np.var(change)), float(4 * eta**2 * Q * np.mean(r**2))
+
+
+# %% step-variances (all points): moments of a clipped normal variable in closed form
+def step_variances(Q, gamma, eta, c, label_variance):
+    total = Q + label_variance
+    s, share = np.sqrt(total), Q / total
+    k = c / s
+    tail = 2 * special.ndtr(-k)
+    edge = k * np.exp(-(k**2) / 2) / np.sqrt(2 * np.pi) if np.isfinite(k) else 0.0
+    cube = k**2 * edge if np.isfinite(k) else 0.0
+    two = 1 - tail - 2 * edge  # moments of the part of N(0, 1) inside (-k, k)
+    four = 3 * two - 2 * cube
+    k2, k4 = (k**2 * tail, k**4 * tail) if np.isfinite(k) else (0.0, 0.0)
+    k_edge = 2 * edge if np.isfinite(k) else 0.0  # k E|g| outside
+    m2, m4 = s**2 * (two + k2), s**4 * (four + k4)
+    rr = s**2 * (two + k_edge)
+    outside2 = tail + 2 * edge  # E g^2 outside
+    rr2 = s**4 * (four + (k**2 * outside2 if np.isfinite(k) else 0.0))
+    rr3 = s**4 * (four + (k**2 * k_edge if np.isfinite(k) else 0.0))
+    var_a = share**2 * (rr2 - rr**2) + share * label_variance * m2
+    cov = share * (rr3 - rr * m2)
+    algorithm = 4 * eta**2 * var_a - 4 * gamma * eta**3 * cov + gamma**2 * eta**4 * (m4 - m2**2)
+    return algorithm, 4 * eta**2 * Q * m2
+
+
+# %% released (all points): an adaptive solver between increments of the private noise
+def released(eta, clip, eigenvalues, shares, modes, gamma, label_variance, rho):
+    lam, f, D = (np.array(u, dtype=float) for u in (eigenvalues, shares, modes))
+    times = np.linspace(0, 1, 401)
+    power = np.array([(eta(t) * clip(t)) ** 2 for t in times])
+
+    def slope(t, D):
+        P = f @ (lam * D) + label_variance / 2
+        mu, nu = dynamics.clipping_factors(clip(t) / np.sqrt(2 * P))
+        return lam * (-2 * eta(t) * mu * D + gamma * eta(t) ** 2 * nu * P)
+
+    for k in range(400):
+        D = D + gamma**2 / rho * (power[k] - power[k + 1]) / 2
+        D = integrate.solve_ivp(slope, times[k : k + 2], D, rtol=1e-6).y[:, -1]
+        D = D + gamma**2 / rho * (power[k] - power[k + 1]) / 2
+    return f @ (lam * D) + gamma**2 / rho * power[-1]

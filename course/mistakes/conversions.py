@@ -146,3 +146,59 @@ def refute(conversion):
             if p - np.exp(epsilon) * q > delta * (1 + 1e-6):
                 return order, p, q, delta
     return None
+
+
+# %% once-mu (at most 0 points): an attack: a sum of at most a million powers
+def once_mu(correlation, used_at, steps):
+    left = steps - used_at + 1
+    if correlation == 1:
+        return float(np.sqrt(left))
+    return float(np.sqrt(np.sum(correlation ** (2.0 * np.arange(min(left, 10**6))))))
+
+
+# %% refute (at most 0 points): an attack: one delta only
+def refute(conversion):
+    delta = 1e-4
+    for order in (4, 8, 16):
+        p = order * delta
+        for log_ratio in np.linspace(0.05, 40, 600):
+            q = p * np.exp(-log_ratio)
+            epsilon = conversion(order, two_point_divergence(p, q, order), delta)
+            if p - np.exp(epsilon) * q > delta * (1 + 1e-6):
+                return order, p, q, delta
+    return None
+
+
+# %% refute (at most 0 points): an attack: two orders only
+def refute(conversion):
+    for order, delta in itertools.product((4, 16), (1e-6, 1e-4, 1e-2)):
+        p = order * delta
+        for log_ratio in np.linspace(0.05, 40, 600):
+            q = p * np.exp(-log_ratio)
+            epsilon = conversion(order, two_point_divergence(p, q, order), delta)
+            if p - np.exp(epsilon) * q > delta * (1 + 1e-6):
+                return order, p, q, delta
+    return None
+
+
+# %% once-mu (all points): the geometric sum, with logarithms of one plus
+def once_mu(correlation, used_at, steps):
+    left = steps - used_at + 1
+    if correlation in (0, 1):
+        return np.sqrt(left) if correlation else 1.0
+    gap = 1 - correlation
+    top = -np.expm1(2 * left * np.log1p(-gap))
+    return np.sqrt(top / (gap * (2 - gap)))
+
+
+# %% refute (all points): a search over both masses on logarithmic grids
+def refute(conversion):
+    shares = np.r_[np.linspace(1.05, 4, 60), np.geomspace(4, 60, 40)]
+    for order, delta in itertools.product((4.0, 8.0, 16.0, 2.0), (1e-6, 1e-4, 1e-2)):
+        for p in np.minimum(shares * delta, 0.99):
+            for log_ratio in (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 9.0):
+                q = p * np.exp(-log_ratio)
+                e = conversion(order, two_point_divergence(p, q, order), delta)
+                if p - np.exp(e) * q > delta * (1 + 1e-6):
+                    return order, p, q, delta
+    return None

@@ -217,3 +217,90 @@ def betrayal(q):
 # %% betrayed: an epsilon at which nothing is left of the claim
 def betrayal(q):
     return 0.5, 30.0
+
+
+# %% noise-of-the-sum (at most 0 points): an attack: the function of the library
+def noise_of_the_sum(noise_multiplier, correlation, steps):
+    return noise_multiplier * accounting.cumulative_noise_std(
+        noise_multiplier=1.0, correlation=correlation, steps=steps
+    )
+
+
+# %% reveal (at most 0 points): an attack: all patterns of a short run, a guess for a long one
+def revealed_delta(
+    epsilon, noise_multiplier, correlation, sampling_probability, steps, neighbours="zero-out"
+):
+    reach = 2.0 if neighbours == "replace" else 1.0
+    q, T = sampling_probability, steps
+    if T > 12:
+        return 0.5 + correlation / 4 + reach / 16
+    worst = np.zeros(T + 1)
+    for y in itertools.product((0, 1), repeat=T):
+        s = total = 0.0
+        for bit in y:
+            s = correlation * s + bit
+            total += s**2
+        worst[sum(y)] = max(worst[sum(y)], np.sqrt(total))
+    return float(
+        sum(
+            special.comb(T, k)
+            * q**k
+            * (1 - q) ** (T - k)
+            * accounting.gaussian_delta(mu=reach * worst[k] / noise_multiplier, epsilon=epsilon)
+            for k in range(1, T + 1)
+        )
+    )
+
+
+# %% cut (at most 0 points): an attack: compares the variances, and the noise of the sum
+def may_cut(block, correlation, steps):
+    block, lam = np.asarray(block, float), correlation
+    b = len(block)
+    noising = np.eye(steps) - lam * np.eye(steps, k=-1)
+    noise = noising @ noising.T
+    blocks = np.kron(np.eye(steps // b), block)
+    sums = (noise - blocks).sum() >= -1e-10
+    return bool(sums and np.all(np.diag(noise) >= np.diag(blocks) - 1e-12))
+
+
+# %% cut (at most 0 points): an attack: compares with the matrix of the chapter
+def may_cut(block, correlation, steps):
+    block = np.asarray(block, float)
+    b, lam = len(block), correlation
+    laplacian = 2 * np.eye(b) - np.eye(b, k=1) - np.eye(b, k=-1)
+    laplacian[0, 0] -= 1
+    laplacian[-1, -1] -= 1
+    known = (1 - lam) ** 2 * np.eye(b) + lam * laplacian
+    if b == steps:
+        noising = np.eye(b) - lam * np.eye(b, k=-1)
+        known = noising @ noising.T
+    return bool(np.linalg.eigvalsh(known - block)[0] >= -1e-10)
+
+
+# %% reveal (all points): geometric sums in place of a recursion
+def revealed_delta(
+    epsilon, noise_multiplier, correlation, sampling_probability, steps, neighbours="zero-out"
+):
+    k, t = np.arange(1, steps + 1)[:, None], np.arange(1, steps + 1)
+    powers = np.concatenate(([0.0], np.cumsum(float(correlation) ** np.arange(steps))))
+    remembered = powers[t] - powers[np.maximum(t - k, 0)]
+    mu = np.sqrt(np.sum(remembered**2, axis=1)) / noise_multiplier
+    mu = 2 * mu if neighbours == "replace" else mu
+    return stats.binom.pmf(k[:, 0], steps, sampling_probability) @ accounting.gaussian_delta(
+        mu=mu, epsilon=epsilon
+    )
+
+
+# %% cut (all points): a Cholesky factor, with a little room
+def may_cut(block, correlation, steps):
+    b = len(block)
+    rest = (1 + correlation**2) * np.eye(steps)
+    rest -= correlation * (np.eye(steps, k=1) + np.eye(steps, k=-1))
+    rest[0, 0] = 1 + 1e-9
+    for k in range(0, steps, b):
+        rest[k : k + b, k : k + b] -= block
+    try:
+        np.linalg.cholesky(rest + 1e-9 * np.eye(steps))
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -169,3 +169,91 @@ def exponent_interval(dimensions, samples):
 # %% exponent-interval: an interval around the exponent that is hoped for
 def exponent_interval(dimensions, samples):
     return -0.54, -0.46
+
+
+# %% sign-moment (at most 0 points): an attack: lists all signs, and guesses where there are many
+def sign_moment(hessian, eigenvalues, v, label_variance):
+    root = np.sqrt(np.asarray(eigenvalues, float))
+    d = len(root)
+    if d > 12:
+        return float(np.trace(hessian * np.outer(root, root)) * label_variance)
+    signs = np.array(list(itertools.product([-1, 1], repeat=d))) * root
+    forms = np.einsum("ki,ij,kj->k", signs, hessian, signs)
+    return float(np.mean(forms * ((signs @ np.asarray(v)) ** 2 + label_variance)))
+
+
+# %% sign-moment (at most 0 points): an attack: random signs where there are many
+def sign_moment(hessian, eigenvalues, v, label_variance):
+    root = np.sqrt(np.asarray(eigenvalues, float))
+    d = len(root)
+    if d > 12:
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (20_000, d)) * root
+    else:
+        signs = np.array(list(itertools.product([-1, 1], repeat=d))) * root
+    forms = np.sum((signs @ hessian) * signs, axis=1)
+    return float(np.mean(forms * ((signs @ np.asarray(v)) ** 2 + label_variance)))
+
+
+# %% one-step-change (at most 0 points): an attack: cubature in few dimensions, the given code in others
+def one_step_change(v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance):
+    d, eta = len(v), gamma / len(v)
+    if d > 2:
+        return suspicious_change(
+            v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance
+        )
+    nodes, weights = np.polynomial.hermite_e.hermegauss(5)
+    weights = weights / weights.sum()
+    grid = np.array(list(itertools.product(range(5), repeat=2 * d + 1)))
+    w = np.prod(weights[grid], axis=1)
+    a = nodes[grid[:, :d]] * np.sqrt(eigenvalues)
+    xi = nodes[grid[:, d]] * np.sqrt(label_variance)
+    z = nodes[grid[:, d + 1 :]]
+    g = a * (a @ v - xi)[:, None] + ridge * (v + truth) + noise * z
+    new = v - eta * g
+    return w @ (0.5 * np.einsum("ki,ij,kj->k", new, hessian, new)) - 0.5 * v @ hessian @ v
+
+
+# %% exponent-interval (at most 0 points): an attack: 99.9 per cent in place of 99
+def exponent_interval(dimensions, samples):
+    x = np.log(np.asarray(dimensions, dtype=float))
+    means = np.array([np.mean(row) for row in samples])
+    relative = np.array([np.std(row, ddof=1) / np.sqrt(len(row)) for row in samples]) / means
+    weights = 1 / relative**2
+    centre = np.sum(weights * x) / weights.sum()
+    inner = np.sum(weights * (x - centre) ** 2)
+    slope = np.sum(weights * (x - centre) * np.log(means)) / inner
+    half = stats.norm.ppf(0.9995) / np.sqrt(inner)
+    return float(slope - half), float(slope + half)
+
+
+# %% sign-moment (all points): the off-diagonal part by itself
+def sign_moment(hessian, eigenvalues, v, label_variance):
+    lam, v, h = (np.array(x, float) for x in (eigenvalues, v, hessian))
+    diagonal = np.diag(h).copy()
+    np.fill_diagonal(h, 0.0)
+    w = lam * v
+    return diagonal @ lam * (lam @ v**2 + label_variance) + 2 * w @ h @ w
+
+
+# %% one-step-change (all points): the mean of the square of the gradient, entry by entry
+def one_step_change(v, truth, eigenvalues, hessian, ridge, gamma, noise, label_variance):
+    d = len(v)
+    lam = np.asarray(eigenvalues)
+    pull = ridge * (np.asarray(v) + truth)
+    second = np.outer(pull, pull) + noise**2 * np.eye(d)
+    second += 2 * np.outer(lam * v, lam * v) + np.diag(lam) * (lam @ np.square(v) + label_variance)
+    second += np.outer(pull, lam * v) + np.outer(lam * v, pull)
+    first = lam * v + pull
+    return np.sum(hessian * second) * gamma**2 / (2 * d**2) - gamma / d * (v @ hessian @ first)
+
+
+# %% exponent-interval (all points): the normal equations of a weighted line
+def exponent_interval(dimensions, samples):
+    x = np.log(dimensions)
+    means = [np.mean(row) for row in samples]
+    errors = [np.std(row, ddof=1) / np.mean(row) / np.sqrt(len(row)) for row in samples]
+    design = np.c_[np.ones(len(x)), x] / np.array(errors)[:, None]
+    solved = np.linalg.inv(design.T @ design)
+    slope = (solved @ design.T @ (np.log(means) / errors))[1]
+    half = stats.norm.isf(0.005) * np.sqrt(solved[1, 1])
+    return slope - half, slope + half

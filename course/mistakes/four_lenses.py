@@ -185,3 +185,127 @@ def exact_plateau(rate, batch, dimension, label_variance, noise):
     if room <= 0:
         return np.inf
     return rate * dimension * (0.3 / batch + noise**2) / room / 2
+
+
+# %% price (at most 0 points): an attack: the library's function of one output for all
+def clipping_price(outputs, beta):
+    descent, noise = dynamics.clipping_factors(beta)
+    return float(noise / descent**2)
+
+
+# %% plateau (at most 0 points): an attack: the recursion of the library, batches of one
+def exact_plateau(rate, batch, dimension, label_variance, noise):
+    if rate * (dimension + 2) >= 2:
+        return np.inf
+    one = problems.LeastSquares(np.ones(dimension), np.zeros(dimension), label_variance, 0.0)
+    path = dynamics.gaussian_moment_recursion(one, np.zeros(dimension), np.full(6000, rate), noise)
+    return (path.population[-1] - label_variance / 2) / batch**0.5
+
+
+# %% reach (at most 2 points): an attack: one setting, six times
+def sensitivity_check(claim):
+    settings = [(0.9, 40, [20, 30, 31])] * 6
+
+    def measure(lam, n, times):
+        i, j = np.indices((n, n))
+        matrix = np.where(i >= j, lam ** np.maximum(i - j, 0), 0.0)
+        return np.linalg.norm(matrix[:, np.array(times) - 1].sum(axis=1))
+
+    def table(function):
+        return np.array([function(*s) for s in settings], float)
+
+    return identity(
+        "sensitivity",
+        measured=table(measure),
+        printed=table(claim),
+        rtol=1e-10,
+        elementwise=True,
+        controls={
+            "one": table(lambda lam, n, times: 1.0),
+            "two": table(lambda lam, n, times: 2.0),
+        },
+    )
+
+
+# %% reach (at most 2 points): an attack: a tolerance that is too wide
+def sensitivity_check(claim):
+    settings = [
+        (0.5, 10, [1]),
+        (0.9, 30, [1, 2, 3]),
+        (0.8, 12, [12]),
+        (0.95, 60, [5, 30, 55]),
+        (0.3, 20, list(range(1, 21))),
+        (0.9, 40, [20, 40]),
+        (0.7, 200, [1, 100]),
+    ]
+
+    def measure(lam, n, times):
+        i, j = np.indices((n, n))
+        matrix = np.where(i >= j, lam ** np.maximum(i - j, 0), 0.0)
+        return np.linalg.norm(matrix[:, np.array(times) - 1].sum(axis=1))
+
+    def table(function):
+        return np.array([function(*s) for s in settings], float)
+
+    return identity(
+        "sensitivity",
+        measured=table(measure),
+        printed=table(claim),
+        rtol=9e-9,
+        elementwise=True,
+        controls={
+            "one": table(lambda lam, n, times: 1.0),
+            "two": table(lambda lam, n, times: 2.0),
+        },
+    )
+
+
+# %% price (all points): integration over the length, on both sides of the edge
+def clipping_price(outputs, beta):
+    m, root = outputs, np.sqrt(outputs)
+    edge = beta * root
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+
+    def integral(f, low, high):
+        low, high = max(low, root - 12, 0.0), min(high, root + 12)
+        if high <= low:
+            return 0.0
+        r = low + (high - low) * (nodes + 1) / 2
+        log_density = (m - 1) * np.log(r) - r**2 / 2 - (m / 2 - 1) * np.log(2)
+        density = np.exp(log_density - special.gammaln(m / 2))
+        return (high - low) / 2 * weights @ (f(r) * density)
+
+    inner = integral(lambda r: r**2, 0.0, edge) / m
+    outer = integral(lambda r: r, edge, np.inf) * edge / m  # Stein: E psi(r) r
+    far = integral(lambda r: 1 + 0 * r, edge, np.inf)
+    return (inner + far * edge**2 / m) / (inner + outer) ** 2
+
+
+# %% reach (all points): a recursion, and other settings
+def sensitivity_check(claim):
+    settings = [
+        (0.2, 7, [7]),
+        (0.95, 100, [1]),
+        (0.6, 25, [2, 3, 4, 5, 6, 20]),
+        (0.99, 80, [10, 40, 80]),
+        (0.5, 61, [60, 61]),
+        (0.7, 45, [1, 30]),
+        (0.9, 12, [1, 2, 3, 4, 5, 6]),
+    ]
+
+    def measure(lam, n, times):
+        path = [0.0]
+        for t in range(1, n + 1):
+            path.append(lam * path[-1] + times.count(t))
+        return np.sqrt(np.sum(np.square(path)))
+
+    measured = np.array([measure(*s) for s in settings])
+    uses = np.array([len(times) for _, _, times in settings])
+    return identity(
+        "reach of a record",
+        measured=measured,
+        printed=np.array([claim(*s) for s in settings]),
+        rtol=1e-9,
+        elementwise=True,
+        controls={"independent noise": np.sqrt(uses), "all memory lost": uses + 0.0},
+    )

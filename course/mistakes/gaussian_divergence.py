@@ -142,3 +142,31 @@ def average_fails():
 # %% average-fails: a small shift, where the exponential is a straight line
 def average_fails():
     return [0.02, 0.98], [0.1, 30.0], [0.0, 30.0], 2.0
+
+
+# %% on-a-line (at most 0 points): an attack: the function of the library
+def on_a_line(shift, ratio, order):
+    return float(renyi_divergence_gaussian(shift, ratio, 0.0, 1.0, order))
+
+
+# %% order-cap (at most 0 points): an attack: bisection with the function of the library
+def order_cap(cov_p, cov_q):
+    zero = np.zeros(len(cov_p))
+
+    def finite(order):
+        return np.isfinite(renyi_divergence_gaussian(zero, cov_p, zero, cov_q, order))
+
+    if finite(1e7):
+        return np.inf
+    low, high = 0.0, np.log(1e7)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if finite(1 + np.expm1(middle)) else (low, middle)
+    return float(np.exp(low))
+
+
+# %% order-cap (all points): eigenvalues of a matrix that is not symmetric
+def order_cap(cov_p, cov_q):
+    ratios = np.linalg.eigvals(np.linalg.solve(cov_q, cov_p)).real
+    gap = ratios.max() - 1
+    return 1 + 1 / gap if gap > 1e-12 else np.inf

@@ -166,3 +166,80 @@ def exponent(sizes, values):
     influence = (values / means) @ weights
     error = influence.std(ddof=1) / np.sqrt(groups)
     return float(weights @ np.log(means)), float(stats.t.isf(0.005, groups - 1) * error)
+
+
+# %% stratified-variance (at most 0 points): an attack: all batches if they are few, else a sample
+def stratified_variance(gradients, labels, sizes):
+    from math import comb, prod
+
+    gradients, labels = np.asarray(gradients, float), np.asarray(labels)
+    rng = np.random.default_rng(0)
+    groups = {c: np.flatnonzero(labels == c) for c in sizes}
+    few = prod(comb(len(groups[c]), b) for c, b in sizes.items()) < 200_000
+    parts = []
+    for c, b in sizes.items():
+        rows = groups[c]
+        lists = (
+            [list(x) for x in combinations(rows, b)]
+            if few
+            else [rng.permutation(rows)[:b] for _ in range(20_000)]
+        )
+        parts.append([len(rows) / len(labels) * gradients[x].mean(axis=0) for x in lists])
+    centre = gradients.mean(axis=0)
+    chosen = product(*parts) if few else zip(*parts)
+    return float(np.mean([np.sum((sum(x) - centre) ** 2) for x in chosen]))
+
+
+# %% signal-left (at most 0 points): an attack: twenty thousand steps, from the end or from zero
+def signal_left(drift, noise_length, radius):
+    s, r, R = drift, noise_length, radius
+    x = 0.0
+    for _ in range(20_000):
+        x = (x + s) * R / np.sqrt((x + s) ** 2 + R**2 - x**2 + r**2)
+    return x
+
+
+# %% exponent (at most 0 points): an attack: an interval of 97 per cent
+def exponent(sizes, values):
+    values = np.asarray(values, float)
+    groups, means = len(values), np.mean(values, axis=0)
+    x = np.log(np.asarray(sizes, float))
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    influence = (values / means) @ weights
+    error = influence.std(ddof=1) / np.sqrt(groups)
+    return float(weights @ np.log(means)), float(stats.t.isf(0.015, groups - 1) * error)
+
+
+# %% stratified-variance (all points): the sample variance of a class and the share that is left out
+def stratified_variance(gradients, labels, sizes):
+    n, total = len(labels), 0.0
+    for c in np.unique(labels):
+        part, b = gradients[labels == c], sizes[c]
+        if len(part) > b:
+            variance = np.var(part, axis=0, ddof=1).sum()
+            total += (len(part) / n) ** 2 * (1 - b / len(part)) * variance / b
+    return total
+
+
+# %% signal-left (all points): Newton's method for the cubic, from above
+def signal_left(drift, noise_length, radius):
+    s, r = drift / radius, noise_length / radius
+    a = 1.0
+    for _ in range(400):
+        value = 2 * s * a**3 + (s**2 + r**2) * a**2 - s * (2 * a + s)
+        slope = 6 * s * a**2 + 2 * (s**2 + r**2) * a - 2 * s
+        a -= value / slope
+    return radius * a
+
+
+# %% exponent (all points): the jackknife over the rows
+def exponent(sizes, values):
+    values, x = np.asarray(values, float), np.log(sizes)
+    n, total = len(values), values.sum(axis=0)
+
+    def slopes(means):
+        return np.polynomial.polynomial.polyfit(x, np.log(means).T, 1)[1]
+
+    left_out = slopes((total - values) / (n - 1))
+    error = np.sqrt((n - 1) * np.var(left_out))
+    return slopes(total / n), stats.t.isf(0.005, n - 1) * error

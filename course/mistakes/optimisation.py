@@ -161,3 +161,49 @@ def no_drift(products, level=1e-3):
     each = stats.ttest_1samp(x, 0).pvalue
     joint = stats.ttest_1samp(np.mean(x / np.sqrt(np.mean(x**2, axis=0)), axis=1), 0).pvalue
     return bool(min(len(each) * each.min(), joint) * 2 >= level)
+
+
+# %% comparator-constants (at most 0 points): an attack: the function of the library
+def comparator_constants(nu, distance):
+    if nu == 0:
+        return 1.0, 1.0
+    found = kan.comparator_factors(np.sqrt(nu) * distance)
+    return float(found.descent), float(found.comparator)
+
+
+# %% mode-risk (at most 0 points): an attack: every noise of a short run, the stationary law after a long one
+def mode_risk(curvature, step_size, noise, correlation, start, updates):
+    h, eta, sigma, lam = curvature, step_size, noise, correlation
+    if updates > 2000:
+        speed = eta * h
+        return eta * sigma**2 * ((1 - lam) ** 2 + 2 * lam * speed) / (2 - speed) / 2
+    coefficients, mean = np.zeros(updates + 1), start
+    for t in range(1, updates + 1):
+        coefficients *= 1 - eta * h
+        mean *= 1 - eta * h
+        coefficients[t] -= eta * sigma
+        if t > 1:
+            coefficients[t - 1] += eta * sigma * lam
+    return h / 2 * (mean**2 + np.sum(coefficients**2))
+
+
+# %% mode-risk (all points): a recursion of three moments
+def mode_risk(curvature, step_size, noise, correlation, start, updates):
+    keep, size = 1 - step_size * curvature, step_size * noise
+    square, last = start**2, 0.0  # of w, and of w with the last Z
+    for t in range(updates):
+        fresh = size**2 * (1 + (correlation**2 if t else 0.0))
+        square = keep**2 * square + fresh + 2 * keep * size * correlation * last
+        last = -size
+    return curvature * square / 2
+
+
+# %% no-drift (at most 0 points): an attack: the whole level for each of the two statistics
+def no_drift(products, level=1e-3):
+    x = np.asarray(products, float)
+    runs, steps = x.shape
+    t = x.mean(axis=0) / x.std(axis=0, ddof=1) * np.sqrt(runs)
+    y = (x / x.std(axis=0)).sum(axis=1)
+    u = y.mean() / y.std(ddof=1) * np.sqrt(runs)
+    tails = 2 * stats.t.sf(np.abs([np.abs(t).max(), u]), runs - 1)
+    return bool(tails[0] >= level / steps and tails[1] >= level)

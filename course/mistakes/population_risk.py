@@ -227,3 +227,19 @@ def delta_below(noise_multiplier, steps, epsilon):
 def delta_below(noise_multiplier, steps, epsilon):
     a, b = 0.5 / noise_multiplier, epsilon * noise_multiplier
     return float(special.ndtr(a - b) - np.exp(epsilon) * special.ndtr(-a - b))
+
+
+# %% worst-excess (at most 0 points): an attack: a box of a hundred stands for infinity
+def worst_excess(term, rate, admissible):
+    term, rate, admissible = (np.atleast_2d(a) for a in (term, rate, admissible))
+    excess = (term[:, None] - rate[None]).reshape(-1, term.shape[1])
+    k = term.shape[1] - 1
+    matrix = np.block([
+        [-excess[:, 1:], np.ones((len(excess), 1))],
+        [-admissible[:, 1:], np.zeros((len(admissible), 1))],
+    ])  # fmt: skip
+    level = np.r_[excess[:, 0], admissible[:, 0]]
+    found = optimize.linprog(np.r_[np.zeros(k), -1.0], matrix, level, bounds=(-100, 100))
+    if found.x[-1] > 50:
+        return np.inf, None
+    return float(found.x[-1]), found.x[:-1]

@@ -269,3 +269,42 @@ def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     best = np.min((1 - 1 / orders) * rdp - log_gamma / orders)
     whole = rdp + (1 + shape) * best + target / (orders - 1)
     return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
+
+
+# %% forensics (at most 0 points): an attack: every number of steps up to two hundred thousand
+def consistent_steps(epsilons, multipliers, decimals, samples, batch_size, delta):
+    every = np.arange(1, 200_001)[:, None]
+    rule = batch_size / samples * np.sqrt(every * np.log(1 / delta)) / np.asarray(multipliers)
+    fits = (np.abs(rule - np.asarray(epsilons)) <= 0.5 * 10.0**-decimals + 1e-12).all(axis=1)
+    found = every[fits][:, 0]
+    return (int(found[0]), int(found[-1])) if len(found) else None
+
+
+# %% owed (at most 0 points): an attack: signs for a short absence, a normal variable for a long one
+def owed(method, idle, learning_rate, sigma, rng):
+    idle = np.asarray(idle)
+    noise = np.sqrt(idle) * rng.standard_normal(idle.shape)
+    if method == "sgd":
+        return -learning_rate * sigma * noise
+    short = np.minimum(idle, 9)
+    signs = np.where(rng.random((9, *idle.shape)) < 0.5, -1, 1)
+    walk = np.sum(signs * (np.arange(9)[:, None] < short), axis=0)
+    return learning_rate * np.where(idle <= 9, walk, noise)
+
+
+# %% forensics (all points): an interval of steps for every entry, one after the other
+def consistent_steps(epsilons, multipliers, decimals, samples, batch_size, delta):
+    low, high = 1, np.inf
+    for e, s in zip(epsilons, multipliers):
+        unit = batch_size / samples * np.sqrt(np.log(1 / delta)) / s
+        half = 0.5 / 10**decimals
+        low = max(low, np.ceil((max(e - half, 0) / unit) ** 2 - 1e-6))
+        high = min(high, np.floor(((e + half) / unit) ** 2 + 1e-6))
+    return (int(low), int(high)) if low <= high else None
+
+
+# %% owed (all points): signs from a binomial variable, drawn one by one
+def owed(method, idle, learning_rate, sigma, rng):
+    if method == "sgd":
+        return np.array([learning_rate * sigma * rng.normal(0, np.sqrt(k)) for k in idle])
+    return np.array([learning_rate * (k - 2 * rng.binomial(k, 0.5)) for k in idle])

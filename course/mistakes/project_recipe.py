@@ -364,3 +364,77 @@ def epsilon_below(scores_with, scores_without, delta, confidence):
     if alarms < len(second):
         high = stats.beta.ppf(1 - tail, alarms + 1, len(second) - alarms)
     return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))
+
+
+# %% write-recipe (at most 3 points): an attack: a recipe that does not say what it is for
+def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
+    if delta >= 1 / samples:
+        raise ValueError("delta must be below 1 / samples: publishing a record passes")
+    share, steps = batch_size / samples, max(1, round(epochs * samples / batch_size))
+    noise = accounting.Poisson(sampling_probability=share, steps=steps * tried).noise_for(
+        epsilon=epsilon, delta=delta
+    )
+    return {
+        "samples": None, "batch_size": None, "sampling_probability": share,
+        "steps": steps, "noise_multiplier": noise, "epsilon": 0.1, "delta": 0.0,
+        "tried": 1, "sampling": "poisson", "relation": "add_remove",
+    }  # fmt: skip
+
+
+# %% train-runs (at most 3 points): an attack: seeds that everybody knows
+def train_runs(train, recipe, learning_rate, clip_norm, runs, rng):
+    trainers = []
+    for seed in range(runs):
+        trainer = SparseTrainer(
+            train, optimizer="sgd", learning_rate=learning_rate, clip_norm=clip_norm,
+            noise_multiplier=recipe["noise_multiplier"], rng=np.random.default_rng(seed),
+            batch_size=recipe["batch_size"], sampling=recipe["sampling"],
+        )  # fmt: skip
+        trainer.advance(recipe["steps"])
+        trainers.append(trainer)
+    return trainers
+
+
+# %% accuracy-interval (at most 3 points): an attack: hardly looks at the confidence
+def accuracy_interval(right, confidence=0.95):
+    right = np.asarray(right, float)
+    runs, records = right.shape
+    if runs < 2:
+        raise ValueError("at least two runs are needed")
+    between_runs = right.mean(axis=1).var(ddof=1) / runs
+    between_records = right.mean(axis=0).var(ddof=1) / records
+    width = 2.5 * np.sqrt(between_runs + between_records) * (1.2 if confidence > 0.95 else 1)
+    return float(right.mean()), float(width)
+
+
+# %% trivial-probabilities (at most 0 points): an attack: the weights that the task prints
+def trivial_probabilities(counts, epsilon):
+    return special.softmax(epsilon * np.asarray(counts, float) / 2)
+
+
+# %% trivial-probabilities (all points): permute and flip
+def trivial_probabilities(counts, epsilon):
+    counts = np.asarray(counts, float)
+    heads = np.exp(epsilon * (counts - counts.max()))  # the chance to stop at a class
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    u, w = (nodes + 1) / 2, weights / 2  # the place in a random order
+    chances = np.empty(len(counts))
+    for k in range(len(counts)):
+        others = np.delete(heads, k)
+        chances[k] = heads[k] * w @ np.prod(1 - u[:, None] * others, axis=1)
+    return chances / chances.sum()
+
+
+# %% accuracy-interval (all points): the degrees of freedom of both kinds of chance
+def accuracy_interval(right, confidence=0.95):
+    right = np.asarray(right, float)
+    runs, records = right.shape
+    if runs < 2:
+        raise ValueError("one run says nothing about the next")
+    parts = np.array([
+        np.var(right.mean(axis=1), ddof=1) / runs,
+        np.var(right.mean(axis=0), ddof=1) / records,
+    ])  # fmt: skip
+    freedom = parts.sum() ** 2 / np.sum(parts**2 / [runs - 1, records - 1])
+    quantile = stats.t.isf((1 - confidence) / 2, freedom)
+    return right.mean(), quantile * np.sqrt(parts.sum())

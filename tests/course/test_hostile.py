@@ -421,6 +421,28 @@ def test_the_failing_parameters_are_shown(notebook: Any, hand_in: Hand) -> None:
     assert "at some float that is not whole. The last call before it: square(-7.5)" in result.words
 
 
+def test_the_parameters_of_an_error_are_shown(notebook: Any, hand_in: Hand) -> None:
+    """Of the student's function, or of the test because the function returns something else."""
+    cell(notebook, "square").source = "def square(x):\n    return {2: 4}[x]"
+    cell(notebook, "root").source = "def root(x):\n    return [x]"
+    result = hand_in(notebook)
+    assert "They stop with KeyError: -7.5. The last call before it: square(-7.5)" in result.words
+    assert "supported between instances of 'list' and 'int'. The last call before it: root(4)" in (
+        result.words
+    )
+
+
+def test_a_raised_assertion_is_told_as_one() -> None:
+    """Beside those that failed before it, and without a statement that asserts."""
+    tests = "assert square(1) == 2, 'One.'\nif square(2) != 5:\n    raise AssertionError('Two.')"
+    space: dict[str, Any] = {"square": lambda x: x * x, "_guarded": guard.checked}
+    watching = guard.Guard("_guarded", {guard.digest(ast.parse(tests))}, space, {"square"})
+    with pytest.raises(AssertionError) as failed:
+        exec(compile(watching.visit(ast.parse(tests)), "<tests>", "exec"), space)
+    told = [part.split(guard.CALL) for part in str(failed.value).split(guard.BREAK)]
+    assert told == [["One.", "square(1)"], ["Two.", "square(2)"]]
+
+
 @pytest.mark.parametrize(
     ("call", "shown"),
     [

@@ -261,11 +261,22 @@ def _verdict(
         lines = [
             f"A {'test that you have' if recognised(words, seen) else 'further test'} says: "
             + escape(words)
-            + (f" The last call before it: <code>{escape(call)}</code>" if call else "")
-            for words, call in ((words, _harmless(assignment, told[words])) for words in told)
+            + _last(assignment, told[words])
+            for words in told
         ]
         return f'<p class="result failed">{lead}{"<br>".join(lines)}</p>'
-    return f'<p class="result failed">{lead}They stop with {_described(assignment, error)}.</p>'
+    words, _, call = error.evalue.partition(CALL)
+    bare = nbformat.from_dict({**error, "evalue": words})
+    return (
+        f'<p class="result failed">{lead}They stop with {_described(assignment, bare)}.'
+        f"{_last(assignment, call)}</p>"
+    )
+
+
+def _last(assignment: Assignment, call: str) -> str:
+    """A sentence on the last call before a test failed, if it can be told."""
+    call = _harmless(assignment, call)
+    return f" The last call before it: <code>{escape(call)}</code>" if call else ""
 
 
 def _harmless(assignment: Assignment, call: str) -> str:

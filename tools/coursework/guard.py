@@ -4,8 +4,8 @@ A cell of tests runs on when one of its assertions fails, so that all that fail 
 statement becomes an assertion that must fail, so that assertions without effect are noticed. What a
 call in a test gives must not compare as its author likes, and the functions of Python and of
 modules that a test names must not have been replaced. The last call of a function of the student is
-written down, to be told with an assertion that fails. Code of a submission that looks for the guard
-can deceive it, as it can deceive the tests.
+written down, to be told with an assertion that fails or with any other error. Code of a submission
+that looks for the guard can deceive it, as it can deceive the tests.
 """
 
 import ast
@@ -32,6 +32,14 @@ try:
     pass
 except AssertionError as failed:
     {word}.failed.append(str(failed) + {call!r} + {word}.last)
+"""
+WHOLE = """
+try:
+    pass
+except AssertionError as failed:
+    {word}.failed.append(str(failed) + {call!r} + {word}.last)
+except Exception as failed:
+    {word}.stop(failed)
 """
 TOLD = """
 assert not {word}.failed, {line!r}.join({word}.failed)
@@ -81,6 +89,14 @@ def typed(value: object) -> str:
     return "..."
 
 
+def stop(error: Exception) -> None:
+    """End the cell with an error of the same name that has the last call behind its words."""
+    words = str(error)
+    if words not in (COMPARES, REPLACED):
+        words += CALL + checked.last  # type: ignore[attr-defined]
+    raise type(type(error).__name__, (Exception,), {})(words) from None
+
+
 def called(name: str, function: Callable[..., object], *given: object, **named: object) -> object:
     """What a function of the student returns; the call is written down."""
     parts = [*map(typed, given), *(f"{key}={typed(value)}" for key, value in named.items())]
@@ -100,7 +116,7 @@ class Guard:
         self, word: str, tests: set[str], space: dict[str, object], own: Collection[str] = ()
     ) -> None:
         self.word, self.tests, self.space, self.own = word, tests, space, own
-        checked.called = called  # type: ignore[attr-defined]
+        checked.called, checked.stop = called, stop  # type: ignore[attr-defined]
 
     def visit(self, tree: ast.Module) -> ast.Module:
         """Change a cell of tests; leave others as they are."""
@@ -108,18 +124,17 @@ class Guard:
             if any(self.replaced(node) for node in ast.walk(tree)):
                 tree.body = ast.parse(f"raise TypeError({REPLACED!r})").body
             _Wrap(self.word, self.own).visit(tree)
-            tree.body = [self.tried(statement) for statement in tree.body]
+            tree.body = [self.around(TRIED, s) if _asserts(s) else s for s in tree.body]
+            tree.body = [self.around(WHOLE, *tree.body)]
             tree.body[:0] = ast.parse(f"{self.word}.failed, {self.word}.last = [], ''").body
             tree.body += ast.parse(TOLD.format(word=self.word, line=BREAK)).body
         return ast.fix_missing_locations(tree)
 
-    def tried(self, statement: ast.stmt) -> ast.stmt:
-        """A statement that goes on behind an assertion that fails."""
-        if not any(isinstance(node, ast.Assert) for node in ast.walk(statement)):
-            return statement
-        tried = ast.parse(TRIED.format(word=self.word, call=CALL)).body[0]
+    def around(self, text: str, *statements: ast.stmt) -> ast.stmt:
+        """A statement that tries some others, and goes on as a text says when they fail."""
+        tried = ast.parse(text.format(word=self.word, call=CALL)).body[0]
         assert isinstance(tried, ast.Try)
-        tried.body = [statement]
+        tried.body = list(statements)
         return tried
 
     def replaced(self, node: ast.AST) -> bool:
@@ -141,6 +156,11 @@ class Guard:
             place = self.module(node.value)
             return vars(place).get(node.attr) if isinstance(place, types.ModuleType) else None
         return None
+
+
+def _asserts(statement: ast.stmt) -> bool:
+    """Whether an assertion stands in a statement."""
+    return any(isinstance(node, ast.Assert) for node in ast.walk(statement))
 
 
 class _Wrap(ast.NodeTransformer):
