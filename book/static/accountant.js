@@ -22,7 +22,7 @@
      step without loss leaves more than 1e-12 of M^k far up the line, bounds take the place of the exact value.
    * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
      with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
-     top down nowhere larger (accounting/composition_below.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
+     top down nowhere larger (numerics/privacy_loss.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
@@ -654,7 +654,7 @@
   }
 
   /* A step whose profile is nowhere larger: from the top down outcomes are gathered until their common loss is on the
-     mesh (accounting/composition_below.py). */
+     mesh (numerics/privacy_loss.py). */
   function lowered({ first, base, p, q }, mesh) {
     const law = new Float64Array(p.length + 1);
     let surplus = 0, at = 0, ratio = 1;

@@ -26,7 +26,7 @@ from scipy.special import log_ndtr
 
 from ..arguments import Array, whole
 from ..numerics.normal_masses import cell_masses, mixture_masses
-from .composition_below import composed_epsilon_lower
+from ..numerics.privacy_loss import composed_epsilon_lower
 from .gaussian import gaussian_epsilon
 from .runs import BoundedRun, zero_out_or_replace
 
