@@ -233,7 +233,7 @@ def breaking_mu(delta):
 def exact_grid():
     """Return the grid and its exact values: mu, delta, epsilon, of one shape."""
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 1, 8), np.linspace(-12, -3, 4))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):
@@ -272,7 +272,7 @@ def breaking_mu(delta):
     return float(
         optimize.brentq(
             lambda m: (
-                accounting.gaussian_epsilon(mu=m, delta=delta) - m * np.sqrt(2 * np.log(1 / delta))
+                divergence.gaussian_epsilon(mu=m, delta=delta) - m * np.sqrt(2 * np.log(1 / delta))
             ),
             0.5,
             5.0,
@@ -282,7 +282,7 @@ def breaking_mu(delta):
 
 def epsilon_check(claim):
     mu, delta = np.meshgrid([0.1, 1.0, 5.0, 15.0], [1e-10, 1e-5])
-    exact = accounting.gaussian_epsilon(mu=mu, delta=delta)
+    exact = divergence.gaussian_epsilon(mu=mu, delta=delta)
     return bound(
         "e",
         measured=exact,
@@ -306,7 +306,7 @@ def breaking_mu(delta):
 def exact_grid():
     """Return the grid and its exact values: mu, delta, epsilon, of one shape."""
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 20, 8), np.linspace(-12, -3, 4))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):
@@ -358,7 +358,7 @@ def breaking_mu(delta):
 def exact_grid():
     """Return the grid and its exact values: mu, delta, epsilon, of one shape."""
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 20, 8), np.linspace(-12, -3, 4))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):

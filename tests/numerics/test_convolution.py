@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import Gaussian
-from dpdynamics.accounting.without_replacement import WithoutReplacement
+from dpdynamics.divergence import Gaussian
+from dpdynamics.divergence.without_replacement import WithoutReplacement
 from dpdynamics.numerics.convolution import epsilon_convolution, hockey_stick_convolution
 from dpdynamics.numerics.inversion import hockey_stick_inversion
 from dpdynamics.numerics.privacy_loss import composed_epsilon_upper

@@ -8,7 +8,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from dpdynamics.accounting import Poisson, gaussian_epsilon
+from dpdynamics.accounting import Poisson
+from dpdynamics.divergence import gaussian_epsilon
 from dpdynamics.numerics.privacy_loss import (
     PrivacyLossDistribution,
     composed_delta_upper,

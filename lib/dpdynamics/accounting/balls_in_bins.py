@@ -42,7 +42,7 @@ from ..arguments import (
     positive,
     whole,
 )
-from .gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
+from ..divergence.gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
 from .runs import Run, least_epsilon, least_noise
 
 _SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}

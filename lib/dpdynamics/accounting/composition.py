@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from ..arguments import Array, elementwise, finite_array, fraction_array
+from ..divergence.gaussian import gaussian_delta, gaussian_epsilon
+from ..divergence.gaussian_pair import Gaussian
+from ..divergence.pairs import Pair
 from ..numerics.convolution import epsilon_convolution, hockey_stick_convolution
 from ..numerics.inversion import (
     Complex,
@@ -25,9 +28,6 @@ from ..numerics.inversion import (
 )
 from ..numerics.privacy_loss import OneStep
 from ..numerics.roots import certified_root
-from .gaussian import gaussian_delta, gaussian_epsilon
-from .gaussian_pair import Gaussian
-from .pairs import Pair
 
 Direction = list[tuple[Pair, int]]  # pairs and how often
 

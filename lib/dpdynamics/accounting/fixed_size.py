@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
+from ..divergence.without_replacement import WithoutReplacement
 from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from . import many_steps
 from .poisson import Poisson, compose
 from .runs import BoundedRun, Bracket, least_noise, zero_out_or_replace
-from .without_replacement import WithoutReplacement
 
 
 @dataclass(frozen=True, kw_only=True)

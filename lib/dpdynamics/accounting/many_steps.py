@@ -32,8 +32,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtr
 
 from ..arguments import Array
+from ..divergence.pairs import NOTHING
 from ..numerics.privacy_loss import profile_on_mesh, tails
-from .pairs import NOTHING
 
 Triangle = tuple[float, float, float]  # the distances a, b and d, in clip norms
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, one_of, plain, positive, probability, whole
+from ..divergence.gaussian import gaussian_noise_multiplier
+from ..divergence.gaussian_pair import Gaussian
+from ..divergence.pairs import Pair
 from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from .composition import Composition, Direction
-from .gaussian import gaussian_noise_multiplier
-from .gaussian_pair import Gaussian
-from .pairs import Pair
 from .runs import Bracket, Run, least_noise, unseen
 
 _DIRECTIONS = {
