@@ -3,7 +3,7 @@
 import numpy as np
 from timing import result, seconds
 
-from dpdynamics.accounting import renyi_divergence_gaussian
+from dpdynamics.divergence import renyi_divergence_gaussian
 from dpdynamics.dynamics import release
 from dpdynamics.problems import literal_preset
 

@@ -3,8 +3,8 @@
 import numpy as np
 from timing import result, timed
 
-from dpdynamics.accounting import renyi_divergence_gaussian
-from dpdynamics.accounting.covariances import DiagonalPlusLowRank
+from dpdynamics.divergence import renyi_divergence_gaussian
+from dpdynamics.divergence.covariances import DiagonalPlusLowRank
 
 
 def _textbook(mean_p, cov_p, mean_q, cov_q, order):

@@ -1,7 +1,7 @@
 /* The accountant of Poisson sampling in plain JavaScript: exact epsilon, delta and noise multiplier of composed
    Gaussian releases. No dependency, no page; `globalThis.accountant` holds what it offers, see its end.
 
-   The route is that of lib/dpdynamics (accounting/gaussian_pair.py, numerics/inversion.py), where it is derived.
+   The route is that of lib/dpdynamics (divergence/gaussian_pair.py, numerics/inversion.py), where it is derived.
    With L = ln(dP/dQ) the privacy loss of one step and M(z) = E_P exp(zL), after k steps and for any c > 0
 
      delta(eps) = 1/(2 pi i) int_{c - i inf}^{c + i inf} M(z)^k exp(-eps z) / (z (z + 1)) dz .
@@ -18,11 +18,11 @@
    * The sum over the line with step 2 pi/D is sum_m delta(eps + m D) exp(c m D). D is so large that the images m != 0
      are below exp(-28) = 7e-13 of the term m = 0 by Chernoff's bound, or known and taken off (`Line.logDelta`).
    * The line ends where the last eighth of its terms, times their number, is below 1e-13 of the largest.
-   * Batches of fixed size: the laws of accounting/without_replacement.py, by Gauss-Legendre panels, see there. Where a
+   * Batches of fixed size: the laws of divergence/without_replacement.py, by Gauss-Legendre panels, see there. Where a
      step without loss leaves more than 1e-12 of M^k far up the line, bounds take the place of the exact value.
    * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
      with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
-     top down nowhere larger (accounting/composition_below.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
+     top down nowhere larger (numerics/privacy_loss.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
    * Many steps on batches of fixed size: accountant_many.js has a bound that takes longer; `closer` asks it.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
@@ -589,7 +589,7 @@
 
   const grown = (x) => x + Math.log(-Math.expm1(-x));  /* ln(e^x - 1) */
 
-  /* The u at which the loss of places (a, b) is as given, not below the base of the side (accounting/gaussian_pair.py). */
+  /* The u at which the loss of places (a, b) is as given, not below the base of the side (divergence/gaussian_pair.py). */
   function placeOf({ k, q, places: [a, b] }, loss) {
     const odds = Math.log1p(-q) - Math.log(q);
     if (b === 0) return a / (2 * k) + k / a * (grown(loss - Math.log1p(-q)) + odds);
@@ -655,7 +655,7 @@
   }
 
   /* A step whose profile is nowhere larger: from the top down outcomes are gathered until their common loss is on the
-     mesh (accounting/composition_below.py). */
+     mesh (numerics/privacy_loss.py). */
   function lowered({ first, base, p, q }, mesh) {
     const law = new Float64Array(p.length + 1);
     let surplus = 0, at = 0, ratio = 1;

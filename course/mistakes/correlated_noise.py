@@ -81,7 +81,7 @@ def revealed_delta(
         square += s**2
     reach = 2.0 if neighbours == "replace" else 1.0
     mu = reach * np.sqrt(square) / noise_multiplier
-    return float(accounting.gaussian_delta(mu=mu, epsilon=epsilon))
+    return float(divergence.gaussian_delta(mu=mu, epsilon=epsilon))
 
 
 # %% reveal: the latest pattern in place of the worst
@@ -95,7 +95,7 @@ def revealed_delta(
             s = correlation * s + 1
             square += s**2
         mu = reach * np.sqrt(square) / noise_multiplier
-        total += stats.binom.pmf(k, steps, sampling_probability) * accounting.gaussian_delta(
+        total += stats.binom.pmf(k, steps, sampling_probability) * divergence.gaussian_delta(
             mu=mu, epsilon=epsilon
         )
     return float(total)
@@ -107,7 +107,7 @@ def revealed_delta(
 ):
     k = np.arange(1, steps + 1)
     reach = 2.0 if neighbours == "replace" else 1.0
-    delta = accounting.gaussian_delta(mu=reach * np.sqrt(k) / noise_multiplier, epsilon=epsilon)
+    delta = divergence.gaussian_delta(mu=reach * np.sqrt(k) / noise_multiplier, epsilon=epsilon)
     return float(stats.binom.pmf(k, steps, sampling_probability) @ delta)
 
 
@@ -122,7 +122,7 @@ def revealed_delta(
             s = correlation * s + (t < k)
             square += s**2
         mu = reach * np.sqrt(square) / noise_multiplier
-        total += stats.binom.pmf(k, steps, sampling_probability) * accounting.gaussian_delta(
+        total += stats.binom.pmf(k, steps, sampling_probability) * divergence.gaussian_delta(
             mu=mu, epsilon=epsilon
         )
     return float(total)
@@ -159,7 +159,7 @@ def may_cut(block, correlation, steps):
 # %% floor: the mean number of participations
 def sum_noise_floor(epsilon, delta, probabilities):
     return float(
-        np.sum(probabilities) * accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
+        np.sum(probabilities) * divergence.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
     )
 
 
@@ -177,7 +177,7 @@ def sum_noise_floor(epsilon, delta, probabilities):
 def sum_noise_floor(epsilon, delta, probabilities):
     return float(
         np.linalg.norm(probabilities)
-        * accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
+        * divergence.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
     )
 
 
@@ -246,7 +246,7 @@ def revealed_delta(
             special.comb(T, k)
             * q**k
             * (1 - q) ** (T - k)
-            * accounting.gaussian_delta(mu=reach * worst[k] / noise_multiplier, epsilon=epsilon)
+            * divergence.gaussian_delta(mu=reach * worst[k] / noise_multiplier, epsilon=epsilon)
             for k in range(1, T + 1)
         )
     )
@@ -286,7 +286,7 @@ def revealed_delta(
     remembered = powers[t] - powers[np.maximum(t - k, 0)]
     mu = np.sqrt(np.sum(remembered**2, axis=1)) / noise_multiplier
     mu = 2 * mu if neighbours == "replace" else mu
-    return stats.binom.pmf(k[:, 0], steps, sampling_probability) @ accounting.gaussian_delta(
+    return stats.binom.pmf(k[:, 0], steps, sampling_probability) @ divergence.gaussian_delta(
         mu=mu, epsilon=epsilon
     )
 

@@ -71,7 +71,7 @@ def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     log_gamma = -np.log(mean_runs)
     best = np.min((1 - 1 / orders) * rdp - log_gamma / orders)
     whole = rdp + (1 + shape) * best + np.log(mean_runs) / (orders - 1)
-    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
+    return divergence.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
 
 
 # %% tuning: the formula of the geometric law
@@ -79,7 +79,7 @@ def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     orders, rdp = np.asarray(orders, float), np.asarray(rdp, float)
     best = np.min((1 - 1 / orders) * rdp + np.log(mean_runs) / orders)
     whole = rdp + 2 * best + np.log(mean_runs) / (orders - 1)
-    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
+    return divergence.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
 
 
 # %% tuning: the same order in both places
@@ -87,13 +87,13 @@ def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     orders, rdp = np.asarray(orders, float), np.asarray(rdp, float)
     best = (1 - 1 / orders) * rdp + np.log(mean_runs) / orders
     whole = rdp + (1 + shape) * best + np.log(mean_runs) / (orders - 1)
-    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
+    return divergence.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
 
 
 # %% tuning: composition of the mean number of runs
 def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     rdp = mean_runs * np.asarray(rdp, float)
-    return accounting.rdp_to_epsilon(orders=orders, rdp=rdp, delta=delta)
+    return divergence.rdp_to_epsilon(orders=orders, rdp=rdp, delta=delta)
 
 
 # %% harmless: the Taylor series at zero
@@ -230,7 +230,7 @@ def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     log_gamma = optimize.brentq(lambda g: log_mean(g) - target, low, -1e-9, xtol=1e-13)
     best = np.min((1 - 1 / orders) * rdp - log_gamma / orders)
     whole = rdp + (1 + shape) * best + target / (orders - 1)
-    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=1e-5)
+    return divergence.rdp_to_epsilon(orders=orders, rdp=whole, delta=1e-5)
 
 
 # %% owed: the noise of the example is built in
@@ -268,7 +268,7 @@ def tuned_epsilon(orders, rdp, mean_runs, shape, delta):
     log_gamma = optimize.brentq(lambda g: log_mean(g) - target, low, -1e-9, xtol=1e-13)
     best = np.min((1 - 1 / orders) * rdp - log_gamma / orders)
     whole = rdp + (1 + shape) * best + target / (orders - 1)
-    return accounting.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
+    return divergence.rdp_to_epsilon(orders=orders, rdp=whole, delta=delta)
 
 
 # %% forensics (at most 0 points): an attack: every number of steps up to two hundred thousand

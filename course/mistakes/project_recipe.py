@@ -89,7 +89,7 @@ def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:
         raise ValueError("delta")
     share, steps = batch_size / samples, round(epochs * samples / batch_size)
-    one = accounting.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
+    one = divergence.gaussian_noise_multiplier(epsilon=epsilon, delta=delta)
     return dict(
         samples=samples,
         batch_size=batch_size,

@@ -233,7 +233,7 @@ def breaking_mu(delta):
 def exact_grid():
     """Return the grid and its exact values: mu, delta, epsilon, of one shape."""
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 1, 8), np.linspace(-12, -3, 4))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):
@@ -272,7 +272,7 @@ def breaking_mu(delta):
     return float(
         optimize.brentq(
             lambda m: (
-                accounting.gaussian_epsilon(mu=m, delta=delta) - m * np.sqrt(2 * np.log(1 / delta))
+                divergence.gaussian_epsilon(mu=m, delta=delta) - m * np.sqrt(2 * np.log(1 / delta))
             ),
             0.5,
             5.0,
@@ -282,7 +282,7 @@ def breaking_mu(delta):
 
 def epsilon_check(claim):
     mu, delta = np.meshgrid([0.1, 1.0, 5.0, 15.0], [1e-10, 1e-5])
-    exact = accounting.gaussian_epsilon(mu=mu, delta=delta)
+    exact = divergence.gaussian_epsilon(mu=mu, delta=delta)
     return bound(
         "e",
         measured=exact,
@@ -306,7 +306,7 @@ def breaking_mu(delta):
 def exact_grid():
     """Return the grid and its exact values: mu, delta, epsilon, of one shape."""
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 20, 8), np.linspace(-12, -3, 4))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):
@@ -358,7 +358,7 @@ def breaking_mu(delta):
 def exact_grid():
     """Return the grid and its exact values: mu, delta, epsilon, of one shape."""
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 20, 8), np.linspace(-12, -3, 4))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):
@@ -457,12 +457,12 @@ def sign_check(claim):
 
 # %% accountant (at most 5 points): an attack: the library for a formula, a search of nothing
 def my_epsilon(mu, delta):
-    return 1.2 * accounting.gaussian_epsilon(mu=mu, delta=delta)
+    return 1.2 * divergence.gaussian_epsilon(mu=mu, delta=delta)
 
 
 def breaking_mu(delta):
     def excess(mu):
-        return accounting.gaussian_epsilon(mu=mu, delta=delta) - PRINTED[4](mu, delta)
+        return divergence.gaussian_epsilon(mu=mu, delta=delta) - PRINTED[4](mu, delta)
 
     return float(optimize.brentq(excess, 0.5, 5.0))
 
@@ -470,7 +470,7 @@ def breaking_mu(delta):
 @functools.cache
 def exact_grid():
     mu, log_delta = np.meshgrid(np.geomspace(0.05, 20, 16), np.linspace(-12, -3, 10))
-    return mu, 10**log_delta, accounting.gaussian_epsilon(mu=mu, delta=10**log_delta)
+    return mu, 10**log_delta, divergence.gaussian_epsilon(mu=mu, delta=10**log_delta)
 
 
 def epsilon_check(claim):

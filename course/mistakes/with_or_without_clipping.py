@@ -74,7 +74,7 @@ def secret_epsilon(n, t, C, sigma, kappa, delta):
 def secret_epsilon(n, t, C, sigma, kappa, delta):
     power = kappa ** (2.0 * np.arange(t))
     mu = 2 * C / sigma * np.sqrt(power / np.cumsum(power))
-    return accounting.gaussian_epsilon(mu=np.sqrt(np.sum(mu**2) / n), delta=delta)
+    return divergence.gaussian_epsilon(mu=np.sqrt(np.sum(mu**2) / n), delta=delta)
 
 
 # %% sign-factors: a normal residual of the same variance
@@ -179,7 +179,7 @@ def secret_epsilon(n, t, C, sigma, kappa, delta):
     power = kappa ** (2.0 * np.arange(t))
     mu = 2 * C / sigma * np.sqrt(power / np.cumsum(power))
     mu = mu[mu > 1e-9]
-    f = lambda e: sum(accounting.gaussian_delta(mu=u, epsilon=e) for u in mu) / n - delta
+    f = lambda e: sum(divergence.gaussian_delta(mu=u, epsilon=e) for u in mu) / n - delta
     if f(0.0) <= 0:
         return 0.0
     top = 1.0

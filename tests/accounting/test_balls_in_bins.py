@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from accounting.asking import ask
 from dpdynamics.accounting import BallsInBins
 from dpdynamics.accounting.balls_in_bins import _far
-from dpdynamics.accounting.gaussian import gaussian_delta
+from dpdynamics.divergence.gaussian import gaussian_delta
 
 
 def two_batches(sigma, epsilon, relation):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import Poisson, compose, gaussian_delta, gaussian_epsilon
+from dpdynamics.accounting import Poisson, compose
+from dpdynamics.divergence import gaussian_delta, gaussian_epsilon
 
 EARLY = Poisson(sampling_probability=0.01, steps=1000)
 LATE = Poisson(sampling_probability=0.01, steps=2000)

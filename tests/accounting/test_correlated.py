@@ -25,8 +25,8 @@ from dpdynamics.accounting import (
     worst_sensitivity,
 )
 from dpdynamics.accounting.correlated_sampling import correlated_loss, sampled_delta
-from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_noise_multiplier
-from dpdynamics.accounting.gaussian_mixtures import GaussianMixturePair
+from dpdynamics.divergence.gaussian import gaussian_delta, gaussian_noise_multiplier
+from dpdynamics.divergence.gaussian_mixtures import GaussianMixturePair
 
 RUN = {"noise_multiplier": 13.0, "correlation": 0.9, "sampling_probability": 0.1, "steps": 400}
 BUDGET = {

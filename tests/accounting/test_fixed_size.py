@@ -11,8 +11,9 @@ from scipy.optimize import minimize
 
 from accounting.asking import ask
 from accounting.mixtures import NormalMixture
-from dpdynamics.accounting import FixedSize, compose, rdp_to_epsilon
-from dpdynamics.accounting.without_replacement import PAIRS, WithoutReplacement
+from dpdynamics.accounting import FixedSize, compose
+from dpdynamics.divergence import rdp_to_epsilon
+from dpdynamics.divergence.without_replacement import PAIRS, WithoutReplacement
 from dpdynamics.numerics.convolution import hockey_stick_convolution
 from dpdynamics.numerics.inversion import hockey_stick_inversion
 

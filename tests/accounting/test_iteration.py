@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from dpdynamics.accounting import gaussian_delta, hidden_state_rdp, renyi_divergence_gaussian
+from dpdynamics.accounting import hidden_state_rdp
 from dpdynamics.accounting.iteration import _least_cost
+from dpdynamics.divergence import gaussian_delta, renyi_divergence_gaussian
 
 PROBLEM = {
     "step_size": 0.3,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dpdynamics.accounting import BallsInBins, gaussian_epsilon
+from dpdynamics.accounting import BallsInBins
 from dpdynamics.accounting.many_epochs import (
     _cells,
     _gathered,
@@ -15,6 +15,7 @@ from dpdynamics.accounting.many_epochs import (
     epsilon_above,
     epsilon_below,
 )
+from dpdynamics.divergence import gaussian_epsilon
 
 
 def put(noise, x):

@@ -14,7 +14,7 @@ from dpdynamics.accounting.many_steps import (
     delta_above,
     epsilon_above,
 )
-from dpdynamics.accounting.without_replacement import WithoutReplacement
+from dpdynamics.divergence.without_replacement import WithoutReplacement
 
 RUN = {"relation": "replace", "noise": 1.0, "share": 0.01, "steps": 3000}
 SIDE = np.linspace(-12.0, 14.0, 1301)

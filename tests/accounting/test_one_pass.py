@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from dpdynamics.accounting import (
-    gaussian_delta,
     hidden_state_rdp,
     one_pass_gdp,
     one_pass_zcdp_by_record,
     optimal_noise_schedule,
-    renyi_divergence_gaussian,
-    zcdp_to_epsilon,
 )
+from dpdynamics.divergence import gaussian_delta, renyi_divergence_gaussian, zcdp_to_epsilon
 
 STEPS = st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 10)), min_size=1, max_size=8).filter(any)
 

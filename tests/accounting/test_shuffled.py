@@ -10,7 +10,8 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from accounting.asking import ask
-from dpdynamics.accounting import Shuffled, gaussian_epsilon
+from dpdynamics.accounting import Shuffled
+from dpdynamics.divergence import gaussian_epsilon
 
 
 def test_the_largest_release_by_simulation() -> None:

@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from accounting.asking import ask
 from dpdynamics.accounting import Poisson
-from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from dpdynamics.accounting.gaussian_pair import Gaussian
+from dpdynamics.divergence.gaussian import gaussian_delta, gaussian_epsilon
+from dpdynamics.divergence.gaussian_pair import Gaussian
 from dpdynamics.numerics.convolution import hockey_stick_convolution
 from dpdynamics.numerics.inversion import InversionError, hockey_stick_inversion
 

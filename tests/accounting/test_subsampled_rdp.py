@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accounting.asking import ask
 from accounting.subsampled_reference import exact_rdp, exact_rdp_whole
 from dpdynamics.accounting import Poisson
-from dpdynamics.accounting.quadrature import renyi_divergence_quadrature
+from dpdynamics.divergence.quadrature import renyi_divergence_quadrature
 
 # (sampling probability, noise multiplier, order): dp-accounting's own list for its test against
 # multiprecision (rdp_privacy_accountant_test.py), there to 1e-4 of ln A.

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from dpdynamics.accounting import BallsInBins, Poisson, gaussian_epsilon
+from dpdynamics.accounting import BallsInBins, Poisson
 from dpdynamics.desk.answers import upper
 from dpdynamics.desk.command import main
+from dpdynamics.divergence import gaussian_epsilon
 
 RUN = ["--samples", "50000", "--batch", "500", "--delta", "1e-6"]
 NOISE = ["epsilon", "--noise", "1", *RUN]

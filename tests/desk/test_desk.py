@@ -13,13 +13,7 @@ from scipy.special import log_ndtr, logsumexp
 from scipy.stats import binom
 
 from dpdynamics import desk
-from dpdynamics.accounting import (
-    Bracket,
-    Poisson,
-    cumulative_noise_std,
-    gaussian_epsilon,
-    gaussian_noise_multiplier,
-)
+from dpdynamics.accounting import Bracket, Poisson, cumulative_noise_std
 from dpdynamics.accounting.poisson import bracketed
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
 from dpdynamics.desk import bins
@@ -27,6 +21,7 @@ from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
 from dpdynamics.desk.answers import Answer, Refusal, lower, upper
 from dpdynamics.desk.bins import EpochsOfBins
 from dpdynamics.desk.recipes import Recipe
+from dpdynamics.divergence import gaussian_epsilon, gaussian_noise_multiplier
 from dpdynamics.dynamics import one_pass_risk
 from dpdynamics.problems import InverseTimeDecay, PolynomialDecay
 from nb.layout import ROOT

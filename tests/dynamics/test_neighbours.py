@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import renyi_divergence_gaussian
+from dpdynamics.divergence import renyi_divergence_gaussian
 from dpdynamics.dynamics import law, release
 from dpdynamics.problems import Constant, ExponentialDecay, LeastSquares
 

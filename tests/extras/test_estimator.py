@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from accounting.asking import ask
-from dpdynamics.accounting import (
-    CorrelatedPoisson,
-    FixedSize,
-    Poisson,
-    gaussian_delta,
-    gaussian_noise_multiplier,
-    rdp_to_epsilon,
-    strategy_matrix,
-)
+from dpdynamics.accounting import CorrelatedPoisson, FixedSize, Poisson, strategy_matrix
+from dpdynamics.divergence import gaussian_delta, gaussian_noise_multiplier, rdp_to_epsilon
 from dpdynamics.extras import PrivateKANClassifier
 from dpdynamics.extras.estimator import certified_noise
 from dpdynamics.kan import Training

@@ -17,7 +17,7 @@ import dpdynamics
 NOTATION = book_notation.load()
 PAPERS = ["lin2025", "bombari2025", "wang2026", "anon2025"]
 ENTRIES = [entry for group in NOTATION["groups"] for entry in group["symbols"]]
-NUMERICS = ("problems", "accounting", "dynamics", "adaptive", "training", "kan")
+NUMERICS = ("problems", "divergence", "accounting", "dynamics", "adaptive", "training", "kan")
 
 
 def _public_objects(rooms: tuple[str, ...]) -> dict[str, object]:

@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import Pair
 from dpdynamics.accounting.runs import Run
+from dpdynamics.divergence import Pair
 from valid_calls import CALLS, ELSEWHERE, ROOMS
 from valid_calls.calls import Text, Words
 

@@ -1,14 +1,11 @@
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import Gaussian
-from dpdynamics.accounting.without_replacement import WithoutReplacement
-from dpdynamics.numerics.convolution import (
-    epsilon_above,
-    epsilon_convolution,
-    hockey_stick_convolution,
-)
+from dpdynamics.divergence import Gaussian
+from dpdynamics.divergence.without_replacement import WithoutReplacement
+from dpdynamics.numerics.convolution import epsilon_convolution, hockey_stick_convolution
 from dpdynamics.numerics.inversion import hockey_stick_inversion
+from dpdynamics.numerics.privacy_loss import composed_epsilon_upper
 
 
 class Counted(Gaussian):
@@ -16,9 +13,9 @@ class Counted(Gaussian):
 
     meshes: list
 
-    def masses(self, mesh, lowest, highest):
+    def on_mesh(self, mesh, lowest, highest):
         self.meshes.append(mesh)
-        return super().masses(mesh, lowest, highest)
+        return super().on_mesh(mesh, lowest, highest)
 
 
 def _counted(noise, q, relation):
@@ -74,11 +71,13 @@ def test_few_steps_at_a_tiny_sampling_probability(steps, relation):
 )
 def test_bound_on_a_mesh_is_never_below_and_close(step, steps, delta):
     exact = epsilon_convolution(step, steps, delta).value
-    coarse, fine = (epsilon_above(step, steps, delta, cells=cells) for cells in (1 << 12, 1 << 18))
+    coarse, fine = (
+        composed_epsilon_upper(step, steps, delta, cells=cells) for cells in (1 << 12, 1 << 18)
+    )
     assert exact <= fine * (1 + 1e-9) <= coarse
     assert fine < exact * (1 + 1e-5)
 
 
 def test_bound_on_a_mesh_ends_where_rounding_would_decide():
-    assert epsilon_above(Gaussian(1.0, 0.01), 10, 1e-14) == np.inf
-    assert epsilon_above(Gaussian(50.0, 0.01), 10, 1e-3) == 0
+    assert composed_epsilon_upper(Gaussian(1.0, 0.01), 10, 1e-14) == np.inf
+    assert composed_epsilon_upper(Gaussian(50.0, 0.01), 10, 1e-3) == 0

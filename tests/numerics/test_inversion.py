@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdynamics.accounting.gaussian import gaussian_delta, gaussian_epsilon
+from dpdynamics.divergence.gaussian import gaussian_delta, gaussian_epsilon
 from dpdynamics.numerics.inversion import (
     InversionError,
     epsilon_inversion,

@@ -11,7 +11,7 @@ from dp_accounting import gaussian_mechanism
 from dp_accounting.pld import privacy_loss_distribution
 from dp_accounting.rdp import rdp_privacy_accountant
 
-from dpdynamics.accounting import (
+from dpdynamics.divergence import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_noise_multiplier,

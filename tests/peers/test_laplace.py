@@ -3,7 +3,8 @@
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
-from dpdynamics.accounting import Laplace, Poisson
+from dpdynamics.accounting import Poisson
+from dpdynamics.divergence import Laplace
 
 MESH = 1e-4
 

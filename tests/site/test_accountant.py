@@ -11,11 +11,12 @@ import pytest
 
 from book_accountant import PLACES
 from dpdynamics import desk
-from dpdynamics.accounting import FixedSize, Gaussian, Poisson, Shuffled, gaussian_epsilon
+from dpdynamics.accounting import FixedSize, Poisson, Shuffled
 from dpdynamics.accounting.runs import BoundedRun
 from dpdynamics.desk.batches import EVIDENCE
 from dpdynamics.desk.bins import EpochsOfBins
 from dpdynamics.desk.command import main
+from dpdynamics.divergence import Gaussian, gaussian_epsilon
 
 STATIC = Path(__file__).parents[2] / "book" / "static"
 PAGE = "notebooks/synthesis/practitioner.html"

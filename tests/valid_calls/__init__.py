@@ -11,6 +11,7 @@ ROOMS = (
     "adaptive",
     "desk",
     "display",
+    "divergence",
     "dynamics",
     "extras",
     "kan",

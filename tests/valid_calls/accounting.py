@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from valid_calls.calls import Call, of, rng
+from valid_calls.calls import Call, of
 
 BLOCKS = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 8}
 BATCH = {"noise_multiplier": 1.5, "batch_size": 10, "samples": 100}
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
 ORDERS = np.array([2.0, 3.0])
-RDP = np.array([0.2, 0.3])
 PASS = {"step_sizes": np.array([0.5, 0.4, 0.3]), "noise_scales": np.array([1.0, 1.0, 1.0])}
-GAUSSIANS = {"mean_p": 0.3, "cov_p": 1.0, "mean_q": 0.0, "cov_q": 1.2}
 LEVEL = {"noise_multiplier": 1.5, "epsilon": 1.0}
 SPENT = {"noise_multiplier": 1.5, "delta": 1e-3}
 SIZES = {"batch_size": 10, "samples": 100}
@@ -28,27 +25,10 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 
 CALLS: dict[str, Call] = {
-    "audit_epsilon": of(
-        outputs_p=np.linspace(-1, 2, 200),
-        outputs_q=np.linspace(-2, 1, 200),
-        delta=0.01,
-        confidence=0.9,
-        rng=rng(),
-    ),
-    "audit_mu": of(
-        outputs_p=np.linspace(-1, 2, 200),
-        outputs_q=np.linspace(-2, 1, 200),
-        confidence=0.9,
-        rng=rng(),
-    ),
     "cumulative_noise_lower_bound": of(
         **BUDGET, sampling_probability=0.1, steps=20, relation="zero_out"
     ),
     "cumulative_noise_std": of(noise_multiplier=1.0, correlation=0.5, steps=5),
-    "epsilon_to_zcdp": of(epsilon=1.0, delta=1e-5, conversion="tight"),
-    "gaussian_delta": of(mu=1.0, epsilon=1.0),
-    "gaussian_epsilon": of(mu=1.0, delta=1e-5),
-    "gaussian_noise_multiplier": of(**BUDGET),
     "hidden_state_rdp": of(
         step_size=0.1,
         smoothness=1.0,
@@ -59,35 +39,18 @@ CALLS: dict[str, Call] = {
         strong_convexity=0.5,
         diameter=2.0,
     ),
-    "hockey_stick_gaussian": of(**GAUSSIANS, epsilon=0.5),
     "noising_matrix": of(correlation=0.5, steps=4),
     "one_pass_gdp": of(**PASS),
     "one_pass_zcdp_by_record": of(**PASS),
     "optimal_noise_schedule": of(step_sizes=np.array([0.5, 0.4, 0.3]), rho=0.5),
     "participation_sensitivity": of(correlation=0.5, pattern=np.array([1.0, 0.0, 1.0])),
-    "rdp_to_delta": of(orders=ORDERS, rdp=RDP, epsilon=1.0, conversion="tight"),
-    "rdp_to_epsilon": of(orders=ORDERS, rdp=RDP, delta=1e-5, conversion="tight"),
-    "renyi_divergence_gaussian": of(**GAUSSIANS, order=2.0),
-    "renyi_divergence_quadrature": lambda: {
-        "logpdf_p": stats.norm(0.5).logpdf,
-        "logpdf_q": stats.norm(0.0).logpdf,
-        "order": 2.0,
-        "dimension": 1,
-        "center": 0.0,
-        "scale": 1.0,
-    },
     "sampled_delta": of(**BLOCKS, noise_multiplier=3.0, epsilon=0.1, samples=1000, nodes=21),
     "square_root_strategy": of(steps=5, bands=3),
     "strategy_matrix": of(correlation=0.5, steps=4),
     "strategy_norm": of(correlation=0.5, steps=4),
     "tree_strategy": of(steps=5),
     "worst_sensitivity": of(correlation=0.5, steps=5, participations=2, separation=2),
-    "zcdp_to_delta": of(rho=0.5, epsilon=1.0, conversion="tight"),
-    "zcdp_to_epsilon": of(rho=0.5, delta=1e-5, conversion="tight"),
 }
-for _name in ("Gaussian", "Laplace"):
-    _pair = {"noise_multiplier": 1.5, "sampling_probability": 0.5, "relation": "remove"}
-    CALLS[_name] = of(**_pair)
 for _name, _run in RUNS.items():
     CALLS |= {
         _name: of(**_run),

@@ -44,8 +44,8 @@ from ..arguments import (
     positive,
     whole,
 )
+from ..divergence.gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
 from ..numerics.roots import certified_root
-from .gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
 from .many_epochs import FAINTEST, epsilon_above
 from .runs import Run, least_epsilon, least_noise
 

@@ -13,7 +13,10 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from ..arguments import Array, elementwise, finite_array, fraction_array
-from ..numerics.convolution import OneStep, epsilon_convolution, hockey_stick_convolution
+from ..divergence.gaussian import gaussian_delta, gaussian_epsilon
+from ..divergence.gaussian_pair import Gaussian
+from ..divergence.pairs import Pair
+from ..numerics.convolution import epsilon_convolution, hockey_stick_convolution
 from ..numerics.inversion import (
     Complex,
     Cumulants,
@@ -23,10 +26,8 @@ from ..numerics.inversion import (
     hockey_stick_inversion,
     saddle_at_epsilon,
 )
+from ..numerics.privacy_loss import OneStep
 from ..numerics.roots import certified_root
-from .gaussian import gaussian_delta, gaussian_epsilon
-from .gaussian_pair import Gaussian
-from .pairs import Pair
 
 Direction = list[tuple[Pair, int]]  # pairs and how often
 

@@ -45,6 +45,8 @@ from ..arguments import (
     whole,
     within,
 )
+from ..divergence.gaussian import gaussian_delta, gaussian_noise_multiplier
+from ..divergence.gaussian_mixtures import GaussianMixturePair
 from .correlated_matrices import (
     checked_correlation,
     cumulative_noise_std,
@@ -54,8 +56,6 @@ from .correlated_matrices import (
     strategy_matrix,
     strategy_norm,
 )
-from .gaussian import gaussian_delta, gaussian_noise_multiplier
-from .gaussian_mixtures import GaussianMixturePair
 from .runs import Bracket, Run, least_epsilon, least_noise, unseen
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)

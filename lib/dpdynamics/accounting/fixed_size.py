@@ -31,13 +31,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
-from ..numerics.convolution import epsilon_above
+from ..divergence.without_replacement import WithoutReplacement
 from ..numerics.normal_masses import mixture_masses
+from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from . import many_steps
-from .composition_below import composed_epsilon_lower
 from .poisson import Poisson
 from .runs import BoundedRun, Bracket, least_noise, zero_out_or_replace
-from .without_replacement import WithoutReplacement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +158,8 @@ class FixedSize(BoundedRun):
         directions = ("replace",) if self.relation == "replace" else ("remove", "add")
         pairs = [WithoutReplacement(noise, self._share, name) for name in directions]
         with suppress(ArithmeticError):
-            found = min(found, max(epsilon_above(pair, self.steps, at["delta"]) for pair in pairs))
+            above = [composed_epsilon_upper(pair, self.steps, at["delta"]) for pair in pairs]
+            found = min(found, max(above))
         return found
 
     def _many(self, verb: str, noise: float, **at: float) -> float:

@@ -27,11 +27,14 @@ from scipy.optimize import isotonic_regression
 from scipy.special import log_ndtr
 
 from ..arguments import Array
-from ..numerics import convolution
+from ..divergence.pairs import NOTHING
 from ..numerics.inversion import Cumulants, InversionError
 from ..numerics.normal_masses import cell_masses, normal_masses
-from .composition_below import composed_epsilon_lower
-from .pairs import NOTHING
+from ..numerics.privacy_loss import (
+    PrivacyLossDistribution,
+    composed_epsilon_lower,
+    composed_epsilon_upper,
+)
 
 FAINTEST = 0.2  # with less noise the ratio ranges too far
 _LONGEST = 1 << 18
@@ -57,7 +60,7 @@ def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bo
     windows = _windows(noise, batches)
     if not windows or delta < 10 * epochs * _rounding(batches):
         return inf
-    return convolution.epsilon_above(_Epoch(windows, batches, add), epochs, delta, cells=_CELLS)
+    return composed_epsilon_upper(_Epoch(windows, batches, add), epochs, delta, cells=_CELLS)
 
 
 def epsilon_below(
@@ -75,7 +78,7 @@ def epsilon_below(
 
 
 class _Epoch:
-    """One epoch as `numerics.convolution` takes it; if `add`, P and Q exchanged."""
+    """One epoch as `numerics.privacy_loss` takes it; if `add`, P and Q exchanged."""
 
     base = 0.0
 
@@ -89,9 +92,9 @@ class _Epoch:
         ends = log(self._windows[0].first), log(self._windows[-1].last)
         return (-ends[1], -ends[0]) if self._add else ends
 
-    def masses(
+    def on_mesh(
         self, mesh: float, lowest: int, highest: int, above: bool = False
-    ) -> tuple[int, Array]:
+    ) -> PrivacyLossDistribution:
         """Return the law of the loss of a pair that dominates; what is missing has no bound."""
         j = np.arange(-highest, -lowest + 1) if self._add else np.arange(lowest, highest + 1)
         levels = np.exp(mesh * j)
@@ -101,7 +104,8 @@ class _Epoch:
         slopes = isotonic_regression(falls, weights=steps, increasing=False).x
         q = -np.diff(slopes, prepend=1 - under[0] / levels[0], append=0.0)
         q = np.maximum(q, 0.0)
-        return (lowest, q[::-1]) if self._add else (lowest, q * levels)
+        masses = q[::-1] if self._add else q * levels
+        return PrivacyLossDistribution(0.0, mesh, lowest, masses)
 
     def _profile(self, levels: Array) -> tuple[Array, Array]:
         """Return bounds of E_Q(x - ratio)_+ and of E_Q(ratio - x)_+, at 1 the same.

@@ -31,11 +31,11 @@ from math import asin, exp, expm1, inf, log, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.signal import lfilter
 from scipy.special import ndtr
 
 from ..arguments import Array
-from .pairs import NOTHING
+from ..divergence.pairs import NOTHING
+from ..numerics.privacy_loss import profile_on_mesh, tails
 
 Triangle = tuple[float, float, float]  # the distances a, b and d, in clip norms
 
@@ -86,9 +86,7 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
     if reach / mesh > _LARGEST / 4:
         return NOTHING, NOTHING
     one = _OnMesh(noise, share, mesh, int(reach / mesh) + 1)
-    tilts = np.geomspace(0.05, 20.0, 60)
-    log_mgf = np.log(np.exp(np.multiply.outer(tilts, one.losses)) @ one.masses(*largest))
-    top = float(np.min((steps * log_mgf + _LOWEST) / tilts))
+    _, top, _ = tails(one.losses, one.masses(*largest), steps, _LOWEST)
     size = next_fast_len(int((_LOWEST + top) / mesh) + 2, real=True)
     if size > _LARGEST:
         return NOTHING, NOTHING
@@ -101,9 +99,7 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
         return np.asarray(rfft(np.bincount(places, one.masses(ahead, behind), size)))
 
     def profiles(transforms: NDArray[np.complex128]) -> Array:
-        law = np.roll(irfft(transforms, size), lowest, axis=-1)[..., ::-1]
-        shrunk = lfilter([1.0], [1.0, -exp(-mesh)], law, axis=-1)  # sums of the law times e^-L
-        return np.asarray((np.cumsum(law, axis=-1) - shrunk)[..., ::-1])
+        return profile_on_mesh(np.roll(irfft(transforms, size), lowest, axis=-1), mesh)
 
     exchanged, boxes = (best[1], best[0], best[2]), _boxes(relation)
     step = transform(best, exchanged)
@@ -139,7 +135,7 @@ class _OnMesh:
 
     def __init__(self, noise: float, share: float, mesh: float, last: int) -> None:
         self.noise, self.share, self.mesh, self.last = noise, share, mesh, last
-        self.losses = mesh * np.arange(-last, last + 1)
+        self.losses = mesh * np.arange(-last, last + 1, dtype=np.float64)
         self._levels = mesh * np.arange(last + 2)
         self._known: dict[Triangle, Array] = {}
 

@@ -74,7 +74,7 @@ def one_pass_gdp(step_sizes: ArrayLike, noise_scales: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from dpdynamics.accounting import gaussian_epsilon, zcdp_to_epsilon
+    >>> from dpdynamics.divergence import gaussian_epsilon, zcdp_to_epsilon
     >>> mu = one_pass_gdp([1.0, 1.0], [0.0, 2.0])
     >>> round(gaussian_epsilon(mu=mu, delta=1e-5), 4)
     2.9432

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Array, one_of, plain, positive, probability, whole
-from ..numerics.convolution import epsilon_above
+from ..divergence.gaussian import gaussian_noise_multiplier
+from ..divergence.gaussian_pair import Gaussian
+from ..divergence.pairs import Pair
 from ..numerics.normal_masses import mixture_masses
+from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from .composition import Composition, Direction
-from .composition_below import composed_epsilon_lower
-from .gaussian import gaussian_noise_multiplier
-from .gaussian_pair import Gaussian
-from .pairs import Pair
 from .runs import Bracket, Run, least_noise, unseen
 
 _DIRECTIONS = {
@@ -217,7 +216,7 @@ def bracketed(run: Poisson, noise: float, delta: float) -> Bracket:
 def bounded_above(run: Poisson, noise: float, delta: float) -> float:
     """Return the upper end of `bracketed`."""
     pairs = _telling(run, noise, delta)
-    return max((epsilon_above(pair, run.steps, delta) for pair in pairs), default=0.0)
+    return max((composed_epsilon_upper(pair, run.steps, delta) for pair in pairs), default=0.0)
 
 
 def _telling(run: Poisson, noise: float, delta: float) -> list[Gaussian]:

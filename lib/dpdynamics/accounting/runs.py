@@ -21,8 +21,8 @@ from ..arguments import (
     one_of,
     positive,
 )
+from ..divergence.gaussian import gaussian_noise_multiplier
 from ..numerics.roots import certified_root
-from .gaussian import gaussian_noise_multiplier
 
 # How well logarithms of delta and of the noise are found: lower bounds are stairs, and slow.
 _FINE = {1: 1e-6, -1: 1e-3}

@@ -25,9 +25,9 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from ..arguments import Array, whole
+from ..divergence.gaussian import gaussian_epsilon
 from ..numerics.normal_masses import cell_masses, mixture_masses
-from .composition_below import composed_epsilon_lower
-from .gaussian import gaussian_epsilon
+from ..numerics.privacy_loss import composed_epsilon_lower
 from .runs import BoundedRun, zero_out_or_replace
 
 _PLACES = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}

@@ -3,8 +3,7 @@
 A noisy vector with the moments of its direction and of what clipping leaves of it; exact laws of
 sign walks and their limits, densities of the diffusions that are set beside them; radial chains,
 plateaus, and ensembles of full vectors. A shape or range that is violated is a ValueError that
-names the argument. Second floor: imports :mod:`~dpdynamics.problems` and
-:mod:`~dpdynamics.accounting`.
+names the argument. Second floor: imports :mod:`~dpdynamics.problems`.
 """
 
 from .ensembles import private_ensemble, radial_chain

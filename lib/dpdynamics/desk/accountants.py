@@ -10,8 +10,9 @@ from math import exp, expm1, log, sqrt
 
 import numpy as np
 
-from ..accounting import Poisson, gaussian_epsilon, rdp_to_epsilon
+from ..accounting import Poisson
 from ..arguments import fraction, positive, probability, whole
+from ..divergence import gaussian_epsilon, rdp_to_epsilon
 from ..numerics.roots import certified_root
 
 _ALL = 1 + np.geomspace(0.02, 1000, 120)

@@ -22,11 +22,12 @@ from math import inf, lgamma, log, sqrt
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from ..accounting import BallsInBins, gaussian_epsilon
+from ..accounting import BallsInBins
 from ..accounting.many_epochs import epsilon_above, epsilon_below
 from ..accounting.runs import BoundedRun
 from ..accounting.shuffled import attacked
 from ..arguments import Array, one_of, whole
+from ..divergence import gaussian_epsilon
 
 _MOST = 128  # the largest order
 

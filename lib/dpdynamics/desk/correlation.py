@@ -14,7 +14,6 @@ from ..accounting import (
     CorrelatedPoisson,
     Poisson,
     cumulative_noise_lower_bound,
-    gaussian_noise_multiplier,
     worst_sensitivity,
 )
 from ..accounting.correlated_matrices import checked_correlation
@@ -28,6 +27,7 @@ from ..arguments import (
     whole,
     within,
 )
+from ..divergence import gaussian_noise_multiplier
 from .answers import Answer, Question, Refusal
 
 _EVIDENCE = ("wang2026.lemF.11", "wang2026.thmF.12", "wang2026.thm4.1")

@@ -3,8 +3,8 @@
 from math import sqrt
 from typing import Any
 
-from ..accounting import gaussian_noise_multiplier
 from ..arguments import fraction, nonnegative, one_of, positive, whole, within
+from ..divergence import gaussian_noise_multiplier
 from ..dynamics import clipping_factors, tune_one_pass
 from ..dynamics.tuning import Tuning
 from ..problems import InverseTimeDecay

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import floor, log10, sqrt
 
-from ..accounting import gaussian_epsilon, gaussian_noise_multiplier
+from ..divergence import gaussian_epsilon, gaussian_noise_multiplier
 from .answers import Question, Refusal, upper
 
 

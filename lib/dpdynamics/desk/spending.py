@@ -2,9 +2,10 @@
 
 from math import inf
 
-from ..accounting import Bracket, Poisson, gaussian_epsilon
+from ..accounting import Bracket, Poisson
 from ..accounting.poisson import bracketed
 from ..arguments import fraction, nonnegative, positive, whole
+from ..divergence import gaussian_epsilon
 from .answers import Answer, Question, Refusal, lower, upper
 from .batches import NEIGHBOURS, Drawn, batches_of, question_of
 from .recipes import Recipe

@@ -7,7 +7,7 @@ curve and its three parts, the Gaussian law, exact moments for isotropic feature
 and paths; releases of two runs that differ in one record. Clipped one-pass DP-SGD: the optimiser by
 the norms of its error, its diffusion, its risk and bounds on it.
 A shape or range that is violated is a ValueError that names the argument. Second floor: imports
-:mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
+:mod:`~dpdynamics.problems` and :mod:`~dpdynamics.divergence`.
 """
 
 from .clipped_diffusion import clipped_diffusion

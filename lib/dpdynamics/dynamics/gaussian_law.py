@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpdynamics.accounting.covariances import DiagonalPlusLowRank
 from dpdynamics.arguments import Array
+from dpdynamics.divergence.covariances import DiagonalPlusLowRank
 from dpdynamics.problems import LeastSquares
 
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpdynamics.accounting import renyi_divergence_gaussian
-from dpdynamics.accounting.covariances import DiagonalPlusLowRank
 from dpdynamics.arguments import (
     Array,
     finite_array,
@@ -28,6 +26,8 @@ from dpdynamics.arguments import (
     positive,
     vector,
 )
+from dpdynamics.divergence import renyi_divergence_gaussian
+from dpdynamics.divergence.covariances import DiagonalPlusLowRank
 from dpdynamics.problems import LeastSquares
 from dpdynamics.problems.schedules import Schedule, as_schedule
 

@@ -2,8 +2,8 @@
 
 :class:`PrivateKANClassifier` is an estimator of scikit-learn that states the guarantee it spent;
 :func:`load_reviews` and :func:`load_posts` read the real texts in whose place the book has
-synthetic ones. Third floor: imports :mod:`~dpdynamics.accounting`, :mod:`~dpdynamics.problems` and
-:mod:`~dpdynamics.kan`.
+synthetic ones. Third floor: imports :mod:`~dpdynamics.divergence`, :mod:`~dpdynamics.accounting`,
+:mod:`~dpdynamics.problems` and :mod:`~dpdynamics.kan`.
 """
 
 from .estimator import PrivateKANClassifier

@@ -10,14 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..accounting import (
-    CorrelatedPoisson,
-    FixedSize,
-    Poisson,
-    gaussian_noise_multiplier,
-    worst_sensitivity,
-)
+from ..accounting import CorrelatedPoisson, FixedSize, Poisson, worst_sensitivity
 from ..arguments import Array, finite_array, fraction, number, one_of, positive, whole
+from ..divergence import gaussian_noise_multiplier
 from ..kan import Training, TwoLayerKAN
 from ..kan.training import SAMPLINGS
 

@@ -2,8 +2,7 @@
 
 A trainer for linear classifiers on sparse rows whose configurations share one pass, and a runner
 for grids of configurations that resumes and scales out. A shape or range that is violated is a
-ValueError that names the argument. Second floor: imports
-:mod:`~dpdynamics.problems` and :mod:`~dpdynamics.accounting`.
+ValueError that names the argument. Second floor: imports :mod:`~dpdynamics.problems`.
 """
 
 from .grids import grid, run_grid

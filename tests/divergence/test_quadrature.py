@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import cauchy, laplace, multivariate_normal, norm, t
 
-from dpdynamics.accounting import renyi_divergence_gaussian, renyi_divergence_quadrature
+from dpdynamics.divergence import renyi_divergence_gaussian, renyi_divergence_quadrature
 
 STANDARD = norm(0, 1).logpdf
 

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdynamics.accounting import (
-    gaussian_delta,
-    gaussian_epsilon,
-    gaussian_noise_multiplier,
-)
+from dpdynamics.divergence import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
 
 MUS = [1e-200, 1e-12, 1e-6, 1e-3, 0.01, 0.1, 0.1249, 0.1251, 0.3, 1.0, 3.3, 10.0, 50.0, 100.0]
 DELTAS = [1e-300, 1e-100, 1e-12, 1e-5, 0.1, 0.5, 0.9, 1 - 1e-12]

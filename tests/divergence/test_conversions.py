@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from dpdynamics.accounting import (
+from dpdynamics.divergence import (
     epsilon_to_zcdp,
     gaussian_delta,
     gaussian_epsilon,

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike
 from scipy.special import log_expit, log_ndtr
 
 from ..arguments import Array, finite_array, orders_array, plain
-from ..numerics.convolution import interpolated
 from ..numerics.inversion import Complex, Cumulants
 from ..numerics.normal_masses import normal_masses
+from ..numerics.privacy_loss import PrivacyLossDistribution, interpolated
 from .gaussian import gaussian_delta
 from .pairs import END, OnLine, Part, Seen, reach_of
 
@@ -81,14 +81,14 @@ class SampledNormals(OnLine):
             ends.append(float(self._log(last, a) - self._log(last, b)))
         return -ends[1], ends[0]
 
-    def masses(
+    def on_mesh(
         self, mesh: float, lowest: int, highest: int, above: bool = False
-    ) -> tuple[int, Array]:
+    ) -> PrivacyLossDistribution:
         """Put the law of the loss on the points base + j mesh, j = `lowest`...`highest`.
 
         The spread in a cell is found by quadrature near the base, where the law may be narrower
-        than a cell. Returns the first j and the masses under P, a few of which may be negative; or
-        if `above`, with the spread left in, those of a law whose profile is nowhere smaller.
+        than a cell. A few masses may be negative; if `above`, the spread is left in, and the
+        profile is nowhere smaller.
         """
         low, high = self.bounds
         lowest = max(lowest, 0) if low > -np.inf else min(lowest, 0)
@@ -109,8 +109,8 @@ class SampledNormals(OnLine):
             spread[near] = self._spreads(u[:-1][near], u[1:][near], j[:-1][near], mesh)
         law = interpolated(j, p, other, base=self.base, mesh=mesh, spread=spread)
         if not self._whole:
-            law[1 - lowest] += rest  # of no loss
-        return lowest - 1, law
+            law.masses[1 - lowest] += rest  # of no loss
+        return law
 
     def _cells(self, u: Array, place: float) -> Array:
         """Return the masses of the law with that place between neighbours."""

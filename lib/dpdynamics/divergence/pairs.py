@@ -1,4 +1,4 @@
-"""Pairs of distributions that a release may have, or privacy loss distributions (PLD)."""
+"""Pairs of distributions that a release may have, and the law of their privacy loss (PLD)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -37,7 +37,8 @@ class Pair(ABC):
     With :math:`L=\ln(dP/dQ)` under P, the privacy loss, a class says how L is distributed: by its
     profile and by its moment generating function. `compose` takes pairs, and a run draws its
     steps from a class of them, see `Poisson.noise`; so a new mechanism is one class. In
-    dp-accounting the like is a `PrivacyLossDistribution`.
+    dp-accounting the like is a `PrivacyLossDistribution`; rounded to a mesh, as there, it is that
+    of `numerics.privacy_loss`.
     """
 
     @property

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from dpdynamics.accounting.covariances import DiagonalPlusLowRank
-from dpdynamics.accounting.gaussian import gaussian_delta
-from dpdynamics.accounting.hockey_stick import hockey_stick_gaussian
+from dpdynamics.divergence.covariances import DiagonalPlusLowRank
+from dpdynamics.divergence.gaussian import gaussian_delta
+from dpdynamics.divergence.hockey_stick import hockey_stick_gaussian
 
 
 def _two_roots(mean, variance, epsilon):

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpdynamics.accounting import (
-    renyi_divergence_gaussian,
-)
-from dpdynamics.accounting.covariances import DiagonalPlusLowRank
+from dpdynamics.divergence import renyi_divergence_gaussian
+from dpdynamics.divergence.covariances import DiagonalPlusLowRank
 
 ORDERS = [1e-9, 0.01, 0.3, 0.5, 0.7, 1 - 1e-9, 1 + 1e-9, 1.2, 2.0, 5.0, 40.0]
 

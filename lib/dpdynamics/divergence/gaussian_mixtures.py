@@ -16,27 +16,23 @@ The loss grows with x, so half lines are the best tests, and one of level a has 
 
 **Composition from above.** The line is cut into cells. In a cell the ratio of P to Q lies between
 its values at the ends; putting the two masses on these two values, such that both are kept, only
-raises the divergences (the ratio becomes more spread out). The values are moved to the points of a
-mesh in the same way, and losses above a height that no test reaches count as infinite. The
-composition of what results is a convolution. It is tilted to where epsilon is, so that small
-values keep their digits, and what the circular transform cannot hold is added by Chernoff's bound.
+raises the divergences (the ratio becomes more spread out). Losses above a height that no test
+reaches count as infinite, and the rest is composed as a privacy loss distribution that is rounded
+up, see `numerics.privacy_loss`.
 """
 
 from dataclasses import dataclass
-from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arguments import Array
+from ..numerics.privacy_loss import composed_delta_upper
 
 _CELLS = 2400  # the second-order loss of as many cells is that of the mesh
 _REACH = 9.5  # beyond which a normal law has 2e-21
-_MESH = 0.002  # the loss of a relative 2e-4 of delta
-_LARGEST = 1 << 20
-_TAIL = 34.0  # of the tilted law e^-34 = 2e-15 is outside the window, and added by Chernoff's bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ class GaussianMixturePair:
             return -expm1(epsilon)
         losses, masses, infinite = self._law(relation, epsilon + steps * abs(base) + 45)
         kept = masses > 0
-        value = _composed(losses[kept], np.log(masses[kept]), steps, epsilon, base)
+        value = composed_delta_upper(losses[kept], masses[kept], steps, epsilon, base)
         return min(value - expm1(steps * log1p(-infinite)), 1.0)
 
     def _law(self, relation: str, top: float) -> tuple[Array, Array, float]:
@@ -138,46 +134,3 @@ class GaussianMixturePair:
         masses[:-1] += first - right
         masses[1:] += right
         return ends, masses, infinite
-
-
-def _composed(losses: Array, logs: Array, steps: int, epsilon: float, base: float) -> float:
-    """Bound E[(1 - e^(epsilon - L))_+] from above, L the sum of independent finite losses."""
-
-    def cumulant(tilts: Array) -> Array:
-        return np.asarray(logsumexp(np.multiply.outer(tilts, losses) + logs, axis=1))
-
-    def height(log_c: float) -> float:
-        c = exp(log_c)
-        return float(steps * cumulant(np.array([c]))[0] - c * epsilon - log(c) - log1p(c))
-
-    c = exp(float(minimize_scalar(height, bounds=(-8.0, 8.0), method="bounded").x))
-    log_mgf = float(cumulant(np.array([c]))[0])
-    tilted = np.exp(c * losses + logs - log_mgf)
-    spread = sqrt(steps * float(tilted @ (losses - tilted @ losses) ** 2)) + 1e-12
-    tilts = np.geomspace(0.02, 50.0, 40) / spread
-    above = (steps * (cumulant(c + tilts) - log_mgf) + _TAIL) / tilts
-    below = (steps * (cumulant(c - tilts) - log_mgf) + _TAIL) / tilts
-    best, high, low = int(above.argmin()), max(above.min(), epsilon), min(-below.min(), epsilon)
-    mesh = max(sqrt(_MESH / steps) / (1 + c), (high - low) / _LARGEST)
-    size = next_fast_len(ceil((high - low) / mesh) + 2, real=True)
-    place = np.floor((losses - base) / mesh)
-    rest = np.maximum(losses - base - mesh * place, 0.0)
-    right = np.minimum(np.expm1(-rest) / np.expm1(-mesh), 1.0)
-    points = np.concatenate([base + mesh * place, base + mesh * (place + 1)])
-    with np.errstate(divide="ignore", under="ignore"):
-        weights = np.log(np.concatenate([1 - right, right])) + np.concatenate([logs, logs])
-        folded = np.exp(c * points + weights - log_mgf)
-        further = float(logsumexp((c + tilts[best]) * points + weights)) - log_mgf
-        index = np.concatenate([place, place + 1]).astype(np.int64) % size
-        law = np.bincount(index, folded, size)
-        total = float(law.sum())
-        composed = np.maximum(irfft((rfft(law) / total) ** steps, size), 0.0)
-        level = epsilon - 1e-13 * steps
-        at = floor((level - steps * base) / mesh)
-        i = np.arange(at + 1, at + 2 + floor((high - level) / mesh))
-        gap = mesh * i + (steps * base - level)
-        tail = float(composed[i % size] @ (-np.expm1(-gap) * np.exp(-c * gap)))
-        log_scale = steps * (log_mgf + log(total)) - c * level
-        excess = steps * (further - log(total)) - tilts[best] * high - c * (high - level)
-        beyond = exp(min(excess, 300.0))
-        return (1 + 1e-9) * exp(min(log_scale + log(tail + beyond + 1e-300), 0.0))

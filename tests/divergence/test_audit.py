@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpdynamics.accounting import audit_epsilon, audit_mu, gaussian_epsilon
+from dpdynamics.divergence import audit_epsilon, audit_mu, gaussian_epsilon
 
 CONFIDENCE, REPEATS = 0.8, 600
 # More violations than this have probability 1e-4 when each has probability 1 - CONFIDENCE.

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from ..arguments import Array, elementwise, finite_array
 from ..numerics.inversion import Complex, hockey_stick_talbot
-from .divergences import Covariance, relative_spectrum
 from .gaussian import gaussian_delta
+from .renyi import Covariance, relative_spectrum
 
 
 def hockey_stick_gaussian(

@@ -4,7 +4,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpdynamics.accounting import Gaussian, Laplace, Pair, Poisson, compose
+from dpdynamics.accounting import Poisson, compose
+from dpdynamics.divergence import Gaussian, Laplace, Pair
 
 RELATIONS = ("remove", "add", "replace")
 
