@@ -184,7 +184,7 @@
       const name = triangle.join();
       if (this.known.has(name)) return this.known.get(name);
       const { q, wanted } = this, highest = wanted[wanted.length - 1], [a, b, d] = triangle.map((x) => x / this.noise), foot = (a * a + d * d - b * b) / (2 * d);
-      const height = Math.sqrt(Math.max(a * a - foot * foot, 0)), kinked = foot < 0.5, spare = kinked ? 1.001 : 1;
+      const height = Math.sqrt(Math.max(a * a - foot * foot, 0)), kinked = foot < 0.5, spare = kinked ? 1.006 : 1;
       const half = Math.floor(Math.max(21, 25 * height)) * (kinked ? 4 : 1), found = new Float64Array(wanted.length);
       const x = new Float64Array(POINTS), [gone, here, u, v, g, level, gain] = Array.from({ length: 7 }, () => new Float64Array(POINTS));
       for (let i = 0; i < POINTS; i++) {

@@ -208,6 +208,45 @@ def test_the_answers_of_many_epochs_invert_each_other():
     )
 
 
+@pytest.mark.parametrize(
+    ("noise", "batches", "epochs", "delta"),
+    [
+        (0.2, 500, 2, 1e-6),  # the mesh is as wide as the mean of a term
+        (0.22, 5000, 2, 1e-6),
+        (50.0, 1800, 1000, 1e-13),  # rounding must not count as an outcome
+        (10.0, 9000, 1000, 1e-6),
+        (1.5, 15, 10, 1e-6),
+    ],
+)
+@pytest.mark.parametrize("add", [False, True])
+def test_the_lower_bound_stays_below_the_upper_one(noise, batches, epochs, delta, add):
+    low = epsilon_below(noise, batches, epochs, delta, add)
+    assert low <= epsilon_above(noise, batches, epochs, delta, add)
+    assert low < gaussian_epsilon(mu=epochs**0.5 / noise, delta=delta)
+
+
+def test_the_lower_bound_falls_as_delta_grows():
+    bounds = [epsilon_below(4.0, 20_000, 1000, delta, False) for delta in (1e-8, 1e-7, 1e-6)]
+    assert bounds[0] > bounds[1] > bounds[2] > 0.2
+
+
+@pytest.mark.parametrize(
+    ("noise", "batches", "epochs", "epsilon"),
+    [(1.5, 100, 30, 2.0), (1.0, 20_000, 30, 0.215), (1.0, 20_000, 1000, 0.5), (1.0, 100, 30, 0.0)],
+)
+def test_delta_is_found_wherever_epsilon_is(noise, batches, epochs, epsilon):
+    run = BallsInBins(batches=batches, epochs=epochs)
+    delta = run.delta(noise_multiplier=noise, epsilon=epsilon)
+    assert run.epsilon(noise_multiplier=noise, delta=delta * (1 + 1e-9)) <= epsilon + 1e-12
+    back = run.epsilon(noise_multiplier=noise, delta=delta * (1 - 1e-3))
+    assert back > epsilon
+
+
+def test_no_less_noise_than_is_covered_is_named():
+    run = BallsInBins(batches=100, epochs=2)
+    assert run.noise_for(epsilon=60.0, delta=1e-5) == 0.2
+
+
 def test_what_is_not_covered_is_refused():
     for batches, noise in ((10, 0.1), (10**6, 1.0)):
         with pytest.raises(ArithmeticError, match="little noise, or so many"):

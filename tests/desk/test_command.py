@@ -67,8 +67,9 @@ def test_balls_and_bins_lie_between_poisson_samples_and_plain_releases(capsys):
     low, high = record["numbers"]["at least"], record["numbers"]["at most"]
     assert 1 < low < high == record["epsilon"] < 0.2 * gaussian_epsilon(mu=10**0.5, delta=1e-6)
     one = told(capsys, *NOISE, "--epochs", "1", "--sampling", "bins")
+    low, high = one["numbers"]["at least"], one["numbers"]["at most"]
     exact = BallsInBins(batches=100).epsilon(noise_multiplier=1.0, delta=1e-6)
-    assert (one["epsilon"], one["numbers"]) == (exact, {})
+    assert low < high == one["epsilon"] <= exact < 1.001 * low
 
 
 def test_guaranteed_value_is_not_called_exact(capsys):

@@ -13,7 +13,7 @@ from scipy.special import log_ndtr, logsumexp
 from scipy.stats import binom
 
 from dpdynamics import desk
-from dpdynamics.accounting import Bracket, Poisson, cumulative_noise_std
+from dpdynamics.accounting import BallsInBins, Bracket, Poisson, cumulative_noise_std
 from dpdynamics.accounting.poisson import bracketed
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
 from dpdynamics.desk import bins
@@ -145,10 +145,11 @@ def test_every_shuffled_run_starts_its_own_epochs() -> None:
 
 @pytest.mark.parametrize(("noise", "batches"), [(0.5, 4), (1.0, 100), (3.0, 1000)])
 def test_epochs_of_balls_and_bins(noise: float, batches: int) -> None:
-    """One epoch is exact and lies in the bounds of its Renyi divergences and of the attacks."""
+    """One epoch is known nearly exactly, below its Renyi divergences; several are composed."""
     one = EpochsOfBins(batches=batches, steps=batches)
     exact = one.epsilon(noise_multiplier=noise, delta=1e-6)
-    assert exact.lower == exact.upper
+    rounded_up = BallsInBins(batches=batches).epsilon(noise_multiplier=noise, delta=1e-6)
+    assert exact.lower < exact.upper <= rounded_up < exact.lower * 1.005
     assert exact.upper <= one._renyi(noise, 1e-6, 1)
     ends = [
         EpochsOfBins(batches=batches, steps=k * batches).epsilon(noise_multiplier=noise, delta=1e-6)
@@ -452,3 +453,29 @@ def test_the_epsilon_that_is_quoted_is_not_too_small() -> None:
     assert isinstance(reply, Answer)
     quoted = float(reply.sentence.split()[2].rstrip(","))
     assert reply.value <= quoted <= reply.value * 1.001
+
+
+def test_bins_with_little_noise_are_bracketed() -> None:
+    """The mesh of a term is as wide as its mean: only the upper end is computed there."""
+    run = EpochsOfBins(batches=500, steps=1000)
+    low, high = run.epsilon(noise_multiplier=0.2, delta=1e-6)
+    assert 40 < low < high < 1.01 * low
+    low, high = run.delta(noise_multiplier=0.2, epsilon=60.0)
+    assert 0 <= low < high < 1e-10
+    low, high = run.noise_for(epsilon=52.0, delta=1e-6)
+    assert 0 < low < high
+
+
+def test_bins_at_epsilon_zero_cost_no_more_than_next_to_it() -> None:
+    run = EpochsOfBins(batches=100, steps=3000)
+    low, high = run.delta(noise_multiplier=1.0, epsilon=[0.0, 1e-9])
+    np.testing.assert_allclose(low[0], low[1], rtol=1e-6)
+    np.testing.assert_allclose(high[0], high[1], rtol=1e-6)
+    assert low[0] < high[0] < 1.01 * low[0]
+
+
+def test_one_epoch_is_bounded_from_below_by_what_is_true() -> None:
+    """At a delta of 1e-8 the exact value may err by a tenth of it."""
+    low, high = EpochsOfBins(batches=100, steps=100).epsilon(noise_multiplier=1.0, delta=1e-8)
+    assert low < 1.4431
+    assert high < 1.4432

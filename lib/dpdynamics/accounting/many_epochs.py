@@ -8,8 +8,7 @@ and falls if L is merged, both with its mean kept.
 
 **From above** a term between two points of a mesh goes to these such that its mean is kept. Sums
 are convolved up to a cut; P beyond it counts as if no epsilon covered it. One window for levels up
-to twice the mean, coarser ones for larger levels, each with a cut of eight times its levels or
-more. The profile at the points of a mesh of losses, interpolated linearly in
+to a quarter of its cut, coarser ones for larger levels; only the last is used up to its cut. The profile at the points of a mesh of losses, interpolated linearly in
 :math:`e^\varepsilon` and made convex, is that of a pair which dominates the epoch.
 
 **From below** an attacker is told S if no term exceeds a cut, and the largest term else. The law of
@@ -43,6 +42,8 @@ _FINENESS = 0.1, 0.35  # of the mesh, in deviations of L: wanted, and the most
 _CELLS = 1 << 15  # of the mesh of losses
 _SHARE = 1 / 2048  # of the mesh in the mean of S, at most
 _REACH = 8.3  # beyond which a normal law has 5e-17
+_KEPT = 1e-11  # how well the mean of a merged law is that of L
+_NOISE = 1e-16  # what the transforms leave where there is no mass
 
 
 class _Window(NamedTuple):
@@ -55,10 +56,15 @@ class _Window(NamedTuple):
     last: float
 
 
+def least_delta(batches: int, epochs: int) -> float:
+    """Return the delta below which rounding would decide a bound from above."""
+    return 10 * epochs * _rounding(batches)
+
+
 def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bool) -> float:
     """Bound epsilon from above; infinite where no bound is computed."""
     windows = _windows(noise, batches)
-    if not windows or delta < 10 * epochs * _rounding(batches):
+    if not windows or delta < least_delta(batches, epochs):
         return inf
     return composed_epsilon_upper(_Epoch(windows, batches, add), epochs, delta, cells=_CELLS)
 
@@ -74,7 +80,10 @@ def epsilon_below(
     if rough:
         p, q = (np.add.reduceat(law, np.arange(0, law.size, 8)) for law in (p, q))
     cells = 2**11 if rough else 2**13
-    return composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells)
+    target = delta + epochs * (_rounding(batches) + _KEPT)
+    if target >= 1:
+        return 0.0
+    return composed_epsilon_lower(p=p, q=q, times=epochs, delta=target, cells=cells)
 
 
 class _Epoch:
@@ -170,6 +179,8 @@ def _merged(noise: float, batches: int) -> tuple[Array, Array]:
     if not law.size:
         return NOTHING, NOTHING
     _, p, q = _sums(np.append(law, np.zeros(size - 1)), unit, batches)
+    seen = np.maximum(p, q) > _NOISE
+    p, q = p[seen], q[seen]
     start = noise * log(unit * size) + 1 / (2 * noise)
     z = np.linspace(start, max(start, 1 / noise) + _REACH, 4096)
     quiet = log_ndtr(z)
@@ -204,21 +215,28 @@ def _gathered(left: Array, right: Array) -> Array:
     """Merge the law in these cells on their ends; where that fails, empty.
 
     In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
-    left right / (left + right) at most. Near the ends all of it is taken off, or all of E(L - x)_+.
+    left right / (left + right) at most. Near the ends all of it is taken off, or all of E(L - x)_+;
+    if the ends meet, or mass or mean would not be kept, the mesh is too coarse.
     """
     spread = np.append(left, 0.0) + np.append(0.0, right)
     gap = left * right / np.maximum(left + right, 1e-300)
     off = np.maximum(np.append(gap, 0.0), np.append(0.0, gap))
+    ends = 0
     for side in (1, -1):
         put = np.append(0.0, np.cumsum(np.cumsum(spread[::side]))[:-1])
         enough = int(np.flatnonzero(put <= off[::side])[-1]) + 1
         off[::side][: enough + 1] = put[: enough + 1]
+        ends += enough + 1
+    if ends >= off.size:
+        return NOTHING
     law = spread - np.diff(off, 2, prepend=0.0, append=0.0)
     slopes = np.cumsum(law[:-1])  # of what is left of E(x - L)_+, to be made convex
     convex = isotonic_regression(slopes).x
     changed = np.append(slopes != convex, False) | np.append(False, slopes != convex)
     law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
-    return np.maximum(law, 0.0) if law.min() > -1e-15 else NOTHING
+    law, points = np.maximum(law, 0.0), np.arange(law.size)
+    mass, mean = abs(law.sum() / spread.sum() - 1), abs(law @ points / (spread @ points) - 1)
+    return law if mass < 1e-13 and mean < _KEPT else NOTHING
 
 
 def _sums(law: Array, unit: float, count: int) -> tuple[Array, Array, Array]:

@@ -143,9 +143,11 @@ class BoundedRun(Run[Bracket, Bracket]):
         return _both(lambda e, side: self._delta_bound(noise, e, side), epsilons)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
+        level = max(epsilon, 1e-12)  # at 0, where epsilon is cut, delta is larger by that at most
+
         def excess(log_delta: float) -> float:
             delta = exp(min(log_delta, -1e-12))
-            return self._bound(noise, delta, side, rough=side < 0) - epsilon
+            return self._bound(noise, delta, side, rough=side < 0) - level
 
         if excess(0.0) > 0:
             return 1.0
@@ -153,7 +155,7 @@ class BoundedRun(Run[Bracket, Bracket]):
             root = certified_root(excess, log(1e-5), side=side, tolerance=_FINE[side], reach=600.0)
         except ArithmeticError:  # next to nothing is known, or left
             return 1e-265 if side > 0 else 0.0
-        return exp(min(root, 0.0))
+        return min(exp(root) + (level - epsilon if side > 0 else 0.0), 1.0)
 
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Bracket:
         noise = positive("noise_multiplier", noise_multiplier)

@@ -34,7 +34,7 @@ _MOST = 128  # the largest order
 
 @dataclass(frozen=True, kw_only=True)
 class EpochsOfBins(BoundedRun):
-    """Noisy sums of epochs of balls and bins: bounds, and the exact value of one epoch.
+    """Noisy sums of epochs of balls and bins: bounds.
 
     Parameters
     ----------
@@ -67,18 +67,27 @@ class EpochsOfBins(BoundedRun):
         plain = float(gaussian_epsilon(mu=(1 - place) * sqrt(begun) / noise, delta=delta))
         if self.batches == 1:
             return plain
-        if (begun, ended, place) == (1, 1, 0) and delta >= 1e-8:
-            one = BallsInBins(batches=self.batches)
-            return min(plain, float(one.epsilon(noise_multiplier=noise, delta=delta)))
+        epochs = ended if side < 0 else begun
+        known = [] if place or not epochs else [False, True]
+        run = noise, self.batches, epochs, delta
+        exact = self._one(noise, delta, side) if known and epochs == 1 and delta >= 1e-8 else None
         if side < 0:
-            run = noise, self.batches, ended, delta
-            known = [] if place or not ended else [False, True]
             found = max((epsilon_below(*run, add, rough) for add in known), default=0.0)
+            found = max(found, exact or 0.0)
             return found or attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
-        run = noise, self.batches, begun, delta
-        known = [] if place else [False, True]
         found = max((epsilon_above(*run, add) for add in known), default=inf)
+        found = min(found, inf if exact is None else exact)
         return min(plain, found if found < inf else self._renyi(noise, delta, begun))
+
+    def _one(self, noise: float, delta: float, side: int) -> float:
+        """Round the exact value of one epoch, whose delta may err by 1e-9 and 1e-5 of it."""
+        one = BallsInBins(batches=self.batches)
+        if side > 0:
+            return float(one.epsilon(noise_multiplier=noise, delta=delta))
+        target = delta * (1 + 3e-5) + 3e-9
+        if target >= 1:
+            return 0.0
+        return max(float(one.epsilon(noise_multiplier=noise, delta=target)) - 2e-7, 0.0)
 
     def _renyi(self, noise: float, delta: float, epochs: int) -> float:
         orders, highest = [1], _MOST // 2 if self.relation == "replace" else _MOST
