@@ -8,8 +8,9 @@ and falls if L is merged, both with its mean kept.
 
 **From above** a term between two points of a mesh goes to these such that its mean is kept. Sums
 are convolved up to a cut; P beyond it counts as if no epsilon covered it. One window for levels up
-to a quarter of its cut, coarser ones for larger levels; only the last is used up to its cut. The profile at the points of a mesh of losses, interpolated linearly in
-:math:`e^\varepsilon` and made convex, is that of a pair which dominates the epoch.
+to a quarter of its cut, coarser ones for larger levels; only the last is used up to its cut. The
+profile at the points of a mesh of losses, interpolated linearly in :math:`e^\varepsilon` and made
+convex, is that of a pair which dominates the epoch.
 
 **From below** an attacker is told S if no term exceeds a cut, and the largest term else. The law of
 a term is merged on the points of a mesh: of :math:`E(x-L)_+` at these points so much is taken off
