@@ -32,7 +32,7 @@ RUN = (  # of every kind, and quick
     "anon2025.remB.2",
     "anon2025.tabC.1",
     "lin2025.fig3a",
-    "wang2026.lemB.4",
+    "wang2026.def3.3",
     "wang2026.rem4.2",
     "wang2026.thmD.9",
 )
