@@ -934,16 +934,14 @@
 
   /* --- many steps on batches of fixed size: a closer bound, that takes time ------------------------- */
 
-  /* The relations that accountant_many.js bounds for one of this form. */
-  const MANY = { replace: ["replace"], zero_out: ["remove", "add"] };
   const profiles = new Map();
 
-  /* The profiles of the first, kept; undefined where one is unknown. */
+  /* The profiles of all directions, kept; undefined where one is unknown. */
   function* manyProfiles({ noise, q, steps, relation, coarse = false }) {
     const name = [noise, q, steps, relation, coarse].join();
     if (!profiles.has(name)) {
       const found = [];
-      for (const one of MANY[relation]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
+      for (const one of DIRECTIONS[relation]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
       if (profiles.size > 40) profiles.clear();
       profiles.set(name, found.every((x) => x) ? found : undefined);
     }
@@ -981,7 +979,7 @@
      below `start`. Epsilon is infinite, delta 1 and noise `start` where nothing closer is known. */
   function closer({ what, ...run }) {
     checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
-    return { epsilon: epsilonOfMany, delta: deltaOfMany, noise: noiseOfMany }[what]({ ...run, relation: run.relation === "replace" ? "replace" : "zero_out" });
+    return { epsilon: epsilonOfMany, delta: deltaOfMany, noise: noiseOfMany }[what](run);
   }
 
   /* Each answer begins afresh. */

@@ -138,7 +138,7 @@
   /* A delta well below 1/n. */
   const smaller = (samples) => 10 ** Math.floor(Math.log10(0.1 / samples));
 
-  /* Many steps on fresh samples of fixed size: {ask, better}, where `better` finds what is closer than `value`, piece by piece. */
+  /* Many steps on fresh samples of fixed size: the search, piece by piece, for what is closer than the answer at once; or undefined. */
   function fixedSize(run) {
     if (run.batch === run.samples || !["fixed", "unknown"].includes(run.sampling)) return undefined;
     const { sampling, ...ask } = asked(run, "fixed"), { accountant } = globalThis;
@@ -324,24 +324,18 @@
         return;
       }
       const current = () => mine === turn, pieces = fixedSize(run), { done, value } = pieces?.next() ?? { done: true };
-      answer.setAttribute("aria-busy", String(!done));
-      tell(run, value, current);
-      if (done) return;
-      drained(pieces, current).then((found) => {
-        if (!current()) return;
-        answer.setAttribute("aria-busy", "false");
-        tell(run, found, current);
-      });
+      tell(run, value, current, !done);
+      if (!done) drained(pieces, current).then((found) => { if (current()) tell(run, found, current); });
     }
 
-    /* While a closer bound is sought, what is known at once. */
-    function tell(run, closer, current) {
+    /* What is known; if `busy`, while a closer bound is sought. */
+    function tell(run, closer, current, busy = false) {
+      answer.setAttribute("aria-busy", String(busy));
       let reply;
       try { reply = answered(run, closer); } catch (error) {
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
-      const busy = answer.getAttribute("aria-busy") === "true";
       if (busy) reply.lines.unshift("A closer bound on all steps together is being computed …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));

@@ -1,9 +1,10 @@
 /* Many steps on batches of fixed size: a bound that no data exceed. `globalThis.manySteps` is a generator, so that a page can
    do it piece by piece; what it returns is the profile {mesh, bounds} at 0, mesh, 2 mesh, ..., or undefined where none is known.
 
-   The bound, its numbers and its roundings are those of lib/dpdynamics (accounting/many_steps.py), where they are derived. What
-   differs is only what takes time here: boxes are transformed two at a time, as real and imaginary part; and as a box that
-   keeps a condition with some tau keeps it in every later round, one whose tau was found to be small is not looked at again. */
+   The bound is that of lib/dpdynamics (accounting/many_steps.py), where it is derived. Here the window is a power of two, its
+   end found with other tilts; powers are taken by logarithms; a `coarse` mesh is for plots. And what takes time: boxes are
+   transformed two at a time, as real and imaginary part; and as a box that keeps a condition with some tau keeps it in every
+   later round, one whose tau was found to be small is not looked at again. */
 (() => {
   "use strict";
 

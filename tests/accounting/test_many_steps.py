@@ -109,9 +109,9 @@ def test_boxes_bound_a_removed_and_an_added_record(gamma, relation):
 def test_the_largest_sides_are_those_of_the_dominating_pair(relation):
     pair, mesh = WithoutReplacement(1.3, 0.1, relation), _OnMesh(1.3, 0.1, 0.02, 300)
     _, ahead, behind = _PAIRS[relation]
-    for side, direction in ((ahead, relation), (behind, {"remove": "add", "add": "remove"})):
-        name = direction if isinstance(direction, str) else direction.get(relation, relation)
-        exact = WithoutReplacement(1.3, 0.1, name).delta(0.02 * np.arange(1, 100))
+    back = {"remove": "add", "add": "remove"}.get(relation, relation)
+    for side, direction in ((ahead, relation), (behind, back)):
+        exact = WithoutReplacement(1.3, 0.1, direction).delta(0.02 * np.arange(1, 100))
         found = mesh._side(side)[1:100]
         assert np.all(found >= exact * (1 - 1e-9) - 1e-12)
         np.testing.assert_allclose(found, exact, rtol=5e-3, atol=1e-7)

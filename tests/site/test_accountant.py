@@ -296,7 +296,7 @@ def test_shuffled_epochs_are_the_library_s(accountant):
 
 def test_balls_and_bins_are_the_library_s(accountant):
     """Several epochs in which a record is zeroed out are only bounded here, on either side."""
-    runs, found, closer, single = [], [], [], []
+    runs, found = [], []
     for noise in (0.6, 4.0):
         for batches in (4, 200):
             for epochs in (1, 10):
@@ -305,19 +305,20 @@ def test_balls_and_bins_are_the_library_s(accountant):
                     runs.append({"noise": noise, "q": 1 / batches, "delta": 1e-6, **of})
                     run = EpochsOfBins(batches=batches, **of)
                     found.append(run.epsilon(noise_multiplier=noise, delta=1e-6))
-                    closer.append(relation == "zero_out" and epochs > 1)
-                    single.append(relation == "zero_out" and epochs == 1)
     lower, upper = ends(accountant("epsilon", [{**r, "sampling": "bins"} for r in runs]))
     below, above = (np.array([pair[end] for pair in found]) for end in (0, 1))
-    exact, closer = np.array(single), np.array(closer)
+    zeroed = np.array([run["relation"] == "zero_out" for run in runs])
+    single = np.array([run["steps"] * run["q"] < 1.5 for run in runs])
+    exact, bounded = zeroed & single, zeroed & ~single
     assert np.all(lower[exact] <= above[exact] * (1 + 1e-4))
     assert np.all(upper[exact] >= above[exact] * (1 - 1e-6))
-    assert np.all(lower[closer] <= below[closer]) and np.all(above[closer] <= upper[closer])
-    for at in np.flatnonzero(closer):
+    assert np.all(lower[bounded] <= below[bounded])
+    assert np.all(above[bounded] <= upper[bounded])
+    for at in np.flatnonzero(bounded):
         run = EpochsOfBins(batches=round(1 / runs[at]["q"]), steps=runs[at]["steps"])
         plain = gaussian_epsilon(mu=np.sqrt(10) / runs[at]["noise"], delta=1e-6)
         assert upper[at] == pytest.approx(min(run._renyi(runs[at]["noise"], 1e-6, 10), plain))
-    same = ~exact & ~closer
+    same = ~exact & ~bounded
     np.testing.assert_allclose(upper[same], above[same], rtol=1e-6)
     np.testing.assert_allclose(lower[same], below[same], rtol=0.01, atol=1e-4)
 

@@ -9,7 +9,6 @@ import numpy as np
 from valid_calls.calls import Call, of
 
 BLOCKS = {"correlation": 0.5, "sampling_probability": 0.1, "steps": 8}
-BATCH = {"noise_multiplier": 1.5, "batch_size": 10, "samples": 100}
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
 ORDERS = np.array([2.0, 3.0])
 PASS = {"step_sizes": np.array([0.5, 0.4, 0.3]), "noise_scales": np.array([1.0, 1.0, 1.0])}
@@ -17,7 +16,7 @@ LEVEL = {"noise_multiplier": 1.5, "epsilon": 1.0}
 SPENT = {"noise_multiplier": 1.5, "delta": 1e-3}
 SIZES = {"batch_size": 10, "samples": 100}
 RUNS: dict[str, dict[str, Any]] = {
-    "BallsInBins": {"batches": 10, "relation": "add_remove", "mesh": 4096},
+    "BallsInBins": {"batches": 10, "relation": "add_remove", "mesh": 4096, "epochs": 1},
     "CorrelatedPoisson": {**BLOCKS, "relation": "zero_out", "blocks": (1, 2)},
     "FixedSize": {**SIZES, "steps": 20, "relation": "zero_out"},
     "Poisson": {"sampling_probability": 0.1, "steps": 20, "relation": "add_remove"},

@@ -33,13 +33,8 @@ try:
 except AssertionError as failed:
     {word}.failed.append(str(failed) + {call!r} + {word}.last)
 """
-WHOLE = """
-try:
-    pass
-except AssertionError as failed:
-    {word}.failed.append(str(failed) + {call!r} + {word}.last)
-except Exception as failed:
-    {word}.stop(failed)
+WHOLE = f"""{TRIED}except Exception as failed:
+    {{word}}.stop(failed)
 """
 TOLD = """
 assert not {word}.failed, {line!r}.join({word}.failed)
