@@ -889,8 +889,10 @@
     };
     const high = end("above", (laws, invert) => or(({ message }) => {
       why = message;
+      const orders = () => PAID + renyi(laws, (z, log) => log - z * at);
+      if (laws[0].orders) return Math.min(0, orders());
       const bound = or(() => 1, () => Math.max(...laws.map((law) => meshedDelta(law, at, "above"))));
-      return bound > 1e-11 ? Math.log(bound) : or(() => Math.log(bound), () => Math.min(Math.log(bound), PAID + renyi(laws, (z, log) => log - z * at)));
+      return bound > 1e-11 ? Math.log(bound) : or(() => Math.log(bound), () => Math.min(Math.log(bound), orders()));
     }, () => Math.max(...laws.map(invert))));
     if (exact && !why) return { low: high, high, exact: true, why };
     return { low: end("below", (laws, invert) => Math.max(-Infinity, ...laws.map((law) =>

@@ -323,6 +323,15 @@ def test_balls_and_bins_are_the_library_s(accountant):
     np.testing.assert_allclose(lower[same], below[same], rtol=0.01, atol=1e-4)
 
 
+def test_delta_of_many_epochs_of_bins_is_that_of_their_epsilon(accountant):
+    run = {"noise": 1.0, "q": 0.01, "steps": 3000, "sampling": "bins"}
+    for relation in ("zero_out", "replace"):
+        of = {**run, "relation": relation}
+        _, high = ends(accountant("epsilon", [{**of, "delta": 1e-6}]))
+        _, back = ends(accountant("delta", [{**of, "epsilon": float(high[0])}]))
+        assert back[0] == pytest.approx(1e-6, rel=1e-3)
+
+
 def test_no_answer_is_ever_without_a_number(accountant):
     """Corners of the range: a finite upper end, whatever is refused on the way."""
     runs = [

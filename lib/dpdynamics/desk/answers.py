@@ -41,7 +41,9 @@ class Question:
         """Write a reply as lines of at most 72 characters."""
         lines = [*wrap(f"? {self.question}", _WIDTH), *wrap(head, _WIDTH)]
         width = max((len(name) for name in self.numbers), default=0)
-        lines += [f"  {name:{width}}  {value:.4g}" for name, value in self.numbers.items()]
+        ends = {"at least": lower, "at most": upper}
+        for name, value in self.numbers.items():
+            lines.append(f"  {name:{width}}  {ends.get(name, '{:.4g}'.format)(value)}")
         rest = {name: text, "evidence": ", ".join(self.evidence)}
         rest["chapter"] = ", ".join(self.chapters)
         for label, words in rest.items():
