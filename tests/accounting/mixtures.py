@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from dpdynamics.numerics.normal_masses import normal_mass
+from dpdynamics.numerics.normal_masses import normal_masses
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class NormalMixture:
     def probability(self, low, high):
         """Probability of an interval, whose ends may be infinite."""
         ends = (low - self.means) / self.std, (high - self.means) / self.std
-        return float(self.weights @ normal_mass(*ends))
+        return float(self.weights @ normal_masses(np.stack(ends))[0])
 
     def renyi(self, other, order):
         """Renyi divergence of this law from another, by the trapezoidal rule."""

@@ -8,10 +8,10 @@ from scipy.special import ndtr
 
 from dpdynamics.accounting import BallsInBins
 from dpdynamics.accounting.many_epochs import (
-    _cells,
     _gathered,
     _mesh,
     _windows,
+    cells_of_a_term,
     epsilon_above,
     epsilon_below,
 )
@@ -27,7 +27,7 @@ def put(noise, x):
 @pytest.mark.parametrize(("noise", "batches"), [(0.2, 2), (0.6, 100), (1.0, 3), (5.0, 300)])
 def test_a_term_is_spread_upwards_and_merged_downwards(noise, batches):
     unit, cut = _mesh(noise, batches)
-    left, right = _cells(noise, unit, int(cut / unit / 2) + 1)
+    left, right = cells_of_a_term(noise, np.log(unit), int(cut / unit / 2) + 1)
     spread = np.append(left, 0.0) + np.append(0.0, right)
     merged, points = _gathered(left, right), np.arange(spread.size)
     beyond = ndtr(-(noise * np.log(unit * points[-1]) + 1 / (2 * noise)))

@@ -27,13 +27,11 @@ Several epochs compose, see `many_epochs`.
 """
 
 from dataclasses import dataclass, field
-from math import exp, inf, log, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
-from scipy.signal import fftconvolve
-from scipy.special import ndtr
 
 from ..arguments import (
     Array,
@@ -45,9 +43,8 @@ from ..arguments import (
     whole,
 )
 from ..divergence.gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
-from ..numerics.roots import certified_root
-from .many_epochs import FAINTEST, epsilon_above, least_delta
-from .runs import Run, least_epsilon, least_noise
+from .many_epochs import FAINTEST, cells_of_a_term, epsilon_above, least_delta, sum_of_terms
+from .runs import Run, delta_at, least_epsilon, least_noise
 
 _SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}
 _NODES, _WEIGHTS = leggauss(20)
@@ -159,18 +156,9 @@ class BallsInBins(Run[float | Array, float]):
         return found
 
     def _composed_delta(self, sigma: float, epsilon: float) -> float:
-        level = max(epsilon, 1e-12)  # at 0, where epsilon is cut, delta is larger by that at most
-        least, most = log(max(1e-8, 1.01 * least_delta(self.batches, self.epochs))), -1e-9
-
-        def excess(log_delta: float) -> float:
-            return self._composed(sigma, exp(min(max(log_delta, least), most))) - level
-
-        if excess(least) <= 0:
-            return exp(least)
-        if excess(most) > 0:
-            return 1.0
-        root = certified_root(excess, max(least, -epsilon - 1), side=1, tolerance=1e-5)
-        return min(exp(root) + level - epsilon, 1.0)
+        least = max(1e-8, 1.01 * least_delta(self.batches, self.epochs))
+        start = -epsilon - 1
+        return delta_at(lambda d: self._composed(sigma, d), epsilon, start=start, least=least)
 
     def _excess(self, sigma: float, epsilon: float, delta: float) -> float:
         return log(self._larger(sigma, epsilon) * (1 + 1e-5) + 1e-9) - log(delta)
@@ -209,7 +197,7 @@ def _delta(sigma: float, count: int, level: float, points: int) -> float:
 
 def _put(sigma: float, count: int, level: float, points: int) -> float:
     """Return E(level - S)_+ for the sum S of `count` terms L, on a mesh up to `level`."""
-    total = _sum(_masses(sigma, np.log(level), np.arange(points + 2) / points), count)
+    total = _sum(sigma, count, np.log(level) - log(points), points)
     return float(level / points * (total @ np.arange(points, -1, -1)))
 
 
@@ -219,7 +207,7 @@ def _far(sigma: float, count: int, epsilon: float, points: int) -> float:
     L is one term under P, R the sum of the others, both in units of the level.
     """
     log_level = np.log(count) + epsilon
-    rest = _sum(_masses(sigma, log_level, 16 * np.arange(points + 2) / points), count - 1)
+    rest = _sum(sigma, count - 1, log_level + log(16 / points), points)
     place, beyond = 16 * np.arange(rest.size) / points, max(1 - rest.sum(), 0.0)
     fine, group = points // 16, points // 1024  # beyond the level a coarser mesh is enough
     starts = np.append(np.arange(fine), np.arange(fine, rest.size, group))
@@ -239,27 +227,7 @@ def _far(sigma: float, count: int, epsilon: float, points: int) -> float:
     return float(weights @ np.array(means)) + beyond
 
 
-def _sum(power: Array, count: int) -> Array:
-    """Return the masses of the sum of `count` terms on the mesh of one."""
-    size, total = power.size, np.ones(1)
-    while count:
-        if count % 2:
-            total = fftconvolve(total, power)[:size]
-        count //= 2
-        if count:
-            power = fftconvolve(power, power)[:size]
-    return total
-
-
-def _masses(sigma: float, log_unit: float, x: Array) -> Array:
-    """Distribute the law of L on the mesh x, keeping mass and mean; without the last point.
-
-    The mesh is in units of the exponential of `log_unit`.
-    """
-    with np.errstate(divide="ignore"):
-        z = sigma * (np.log(x) + log_unit) + 1 / (2 * sigma)
-    mass, mean = np.diff(ndtr(z)), np.diff(ndtr(z - 1 / sigma)) * np.exp(-log_unit)
-    right = np.clip(mean / (x[1] - x[0]) - mass * np.arange(mass.size), 0, mass)
-    masses = mass - right
-    masses[1:] += right[:-1]
-    return masses
+def _sum(sigma: float, count: int, log_unit: float, points: int) -> Array:
+    """Return the masses of the sum of `count` terms L on a mesh from 0 to `points` units."""
+    left, right = cells_of_a_term(sigma, log_unit, points + 1)
+    return sum_of_terms(left + np.append(0.0, right[:-1]), count)

@@ -16,7 +16,7 @@ from ..arguments import Array, elementwise, finite_array, fraction_array
 from ..divergence.gaussian import gaussian_delta, gaussian_epsilon
 from ..divergence.gaussian_pair import Gaussian
 from ..divergence.pairs import Pair
-from ..numerics.convolution import epsilon_convolution, hockey_stick_convolution
+from ..numerics.convolution import OneStep, epsilon_convolution, hockey_stick_convolution
 from ..numerics.inversion import (
     Complex,
     Cumulants,
@@ -26,7 +26,6 @@ from ..numerics.inversion import (
     hockey_stick_inversion,
     saddle_at_epsilon,
 )
-from ..numerics.privacy_loss import OneStep
 from ..numerics.roots import certified_root
 
 Direction = list[tuple[Pair, int]]  # pairs and how often

@@ -44,9 +44,9 @@ class FixedSize(BoundedRun):
     r"""Independent Gaussian noise on batches of fixed size, drawn without replacement: bounds.
 
     One step is exact. From above, steps compose as their dominating pair does, and for a hundred
-    or more `many_steps` has a better bound, which takes seconds if a record is replaced. From
-    below, for "replace" as the pair (2, 0); for "zero_out" as the pair (2, 1) or as Poisson
-    samples, which are (1, 0), zero others, whichever is more.
+    or more `many_steps` has a better bound. From below, for "replace" as the pair (2, 0); for
+    "zero_out" as the pair (2, 1) or as Poisson samples, which are (1, 0), zero others, whichever is
+    more.
 
     Parameters
     ----------

@@ -24,11 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import isotonic_regression
+from scipy.signal import fftconvolve
 from scipy.special import log_ndtr
 
 from ..arguments import Array
 from ..divergence.pairs import NOTHING
-from ..numerics.inversion import Cumulants, InversionError
 from ..numerics.normal_masses import cell_masses, normal_masses
 from ..numerics.privacy_loss import (
     PrivacyLossDistribution,
@@ -95,9 +95,6 @@ class _Epoch:
     def __init__(self, windows: list[_Window], batches: int, add: bool) -> None:
         self._windows, self._add, self._rounding = windows, add, _rounding(batches)
 
-    def cumulants(self, steps: int, smallest: float) -> Cumulants:
-        raise InversionError("no transform is known")
-
     def support(self, steps: int, smallest: float) -> tuple[float, float]:
         ends = log(self._windows[0].first), log(self._windows[-1].last)
         return (-ends[1], -ends[0]) if self._add else ends
@@ -152,7 +149,7 @@ def _windows(noise: float, batches: int) -> list[_Window]:
         return found
 
     def add(place: int, unit: float, cut: float) -> _Window:
-        left, right = _cells(noise, unit, int(cut / unit) + 1)
+        left, right = cells_of_a_term(noise, log(unit), int(cut / unit) + 1)
         laws = _sums(left + np.append(0.0, right[:-1]), unit, batches)
         least = int(np.count_nonzero(np.cumsum(laws[2]) < _rounding(batches)))
         found.insert(place, _Window(*laws, max(least, 1) * unit / batches, cut / batches / 4))
@@ -176,7 +173,7 @@ def _merged(noise: float, batches: int) -> tuple[Array, Array]:
     if not unit:
         return NOTHING, NOTHING
     size = int(cut / unit / 2) + 1
-    law = _gathered(*_cells(noise, unit, size))
+    law = _gathered(*cells_of_a_term(noise, log(unit), size))
     if not law.size:
         return NOTHING, NOTHING
     _, p, q = _sums(np.append(law, np.zeros(size - 1)), unit, batches)
@@ -202,13 +199,12 @@ def _mesh(noise: float, batches: int) -> tuple[float, float]:
     return (unit, cut) if unit <= _FINENESS[1] * deviation else (0.0, 0.0)
 
 
-def _cells(noise: float, unit: float, size: int) -> tuple[Array, Array]:
+def cells_of_a_term(noise: float, log_unit: float, size: int) -> tuple[Array, Array]:
     """Split the mass of L in each cell between the left and the right end, its mean kept."""
-    x = unit * np.arange(size + 1)
     with np.errstate(divide="ignore"):
-        z = noise * np.log(x) + 1 / (2 * noise)
-    mass, mean = normal_masses(z), normal_masses(z - 1 / noise)
-    right = np.clip(mean / unit - mass * np.arange(size), 0.0, mass)
+        z = noise * (np.log(np.arange(size + 1)) + log_unit) + 1 / (2 * noise)
+    mass, mean = normal_masses(z), normal_masses(z - 1 / noise) * np.exp(-log_unit)
+    right = np.clip(mean - mass * np.arange(size), 0.0, mass)
     return mass - right, right
 
 
@@ -240,25 +236,27 @@ def _gathered(left: Array, right: Array) -> Array:
     return law if mass < 1e-13 and mean < _KEPT else NOTHING
 
 
+def sum_of_terms(law: Array, count: int) -> Array:
+    """Return the law of the sum of so many terms on the mesh of one, cut off at its end."""
+    size, total = law.size, np.ones(1)
+    long = next_fast_len(2 * size - 1, real=True)
+    power = rfft(law, long)
+    while count:
+        if count % 2:
+            total = irfft(rfft(total, long) * power, long)[:size]
+        count //= 2
+        if count:
+            power = rfft(irfft(power**2, long)[:size], long)
+    return total
+
+
 def _sums(law: Array, unit: float, count: int) -> tuple[Array, Array, Array]:
     """Return the ratio S/T of `count` terms on their mesh, with the laws under P and Q.
 
     Each is found where it is the larger one, and is a share of that one elsewhere.
     """
-    size, total, left = law.size, np.ones(1), count - 1
-    long = next_fast_len(2 * size - 1, real=True)
+    size, rest = law.size, sum_of_terms(law, count - 1)
     ratios = unit / count * np.arange(size, dtype=np.float64)
-    power = rfft(law, long)
-    while left:
-        if left % 2:
-            total = irfft(rfft(total, long) * power, long)[:size]
-        left //= 2
-        if left:
-            power = rfft(irfft(power**2, long)[:size], long)
-    rest = rfft(total, long)
-    q, p = (
-        np.maximum(irfft(rest * rfft(one, long), long)[:size], 0.0)
-        for one in (law, law * ratios * count)
-    )
+    q, p = (np.maximum(fftconvolve(rest, one)[:size], 0.0) for one in (law, law * ratios * count))
     heavy = ratios > 1
     return ratios, np.where(heavy, p, q * ratios), np.where(heavy, p / np.maximum(ratios, 1.0), q)

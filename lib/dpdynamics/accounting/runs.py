@@ -126,6 +126,33 @@ def unseen(sampling_probability: float, steps: int, relation: str, epsilon: floa
     return max(0.0, -expm1(never + (epsilon if relation == "add" else 0.0)))
 
 
+def delta_at(
+    bound: Callable[[float], float],
+    epsilon: float,
+    *,
+    side: int = 1,
+    start: float = log(1e-5),
+    least: float = 1e-265,
+    tolerance: float = 1e-5,
+) -> float:
+    """Return the delta, not below `least`, at which a bound of epsilon in delta is `epsilon`.
+
+    `start` and `tolerance` are those of the logarithm of delta.
+    """
+    level = max(epsilon, 1e-12)  # at 0, where epsilon is cut, delta is larger by that at most
+    lowest = log(least)
+
+    def excess(log_delta: float) -> float:
+        return bound(exp(min(max(log_delta, lowest), -1e-12))) - level
+
+    if excess(0.0) > 0:
+        return 1.0
+    if excess(lowest) <= 0:
+        return least if side > 0 else 0.0
+    root = certified_root(excess, max(start, lowest), side=side, tolerance=tolerance, reach=700.0)
+    return min(exp(root) + (level - epsilon if side > 0 else 0.0), 1.0)
+
+
 class BoundedRun(Run[Bracket, Bracket]):
     """A run whose epsilon is bounded on both sides; its other answers invert these bounds."""
 
@@ -143,19 +170,10 @@ class BoundedRun(Run[Bracket, Bracket]):
         return _both(lambda e, side: self._delta_bound(noise, e, side), epsilons)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
-        level = max(epsilon, 1e-12)  # at 0, where epsilon is cut, delta is larger by that at most
+        def bound(delta: float) -> float:
+            return self._bound(noise, delta, side, rough=side < 0)
 
-        def excess(log_delta: float) -> float:
-            delta = exp(min(log_delta, -1e-12))
-            return self._bound(noise, delta, side, rough=side < 0) - level
-
-        if excess(0.0) > 0:
-            return 1.0
-        try:
-            root = certified_root(excess, log(1e-5), side=side, tolerance=_FINE[side], reach=600.0)
-        except ArithmeticError:  # next to nothing is known, or left
-            return 1e-265 if side > 0 else 0.0
-        return min(exp(root) + (level - epsilon if side > 0 else 0.0), 1.0)
+        return delta_at(bound, epsilon, side=side, tolerance=_FINE[side])
 
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Bracket:
         noise = positive("noise_multiplier", noise_multiplier)

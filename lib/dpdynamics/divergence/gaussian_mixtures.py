@@ -29,6 +29,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arguments import Array
+from ..numerics.normal_masses import normal_masses
 from ..numerics.privacy_loss import composed_delta_upper
 
 _CELLS = 2400  # the second-order loss of as many cells is that of the mesh
@@ -113,10 +114,7 @@ class GaussianMixturePair:
         spent = np.concatenate([[0.0], np.cumsum((need[1:] + need[:-1]) * np.diff(rough))])
         x = np.interp(np.linspace(0.0, spent[-1], _CELLS + 1), spent, rough)
         z = np.subtract.outer(x, self.means)
-        tail = ndtr(-np.abs(z))
-        across = (z[:-1] < 0) & (z[1:] > 0)
-        inner = np.where(across, 1 - tail[:-1] - tail[1:], np.abs(np.diff(tail, axis=0)))
-        cells = np.concatenate([ndtr(z[:1]), inner, ndtr(-z[-1:])])
+        cells = np.concatenate([ndtr(z[:1]), normal_masses(z), ndtr(-z[-1:])])
         p, q = cells @ self.weights, cells[:, 0]
         ends = np.concatenate([[self.base], self.loss(x)])
         masses = np.zeros(ends.size)

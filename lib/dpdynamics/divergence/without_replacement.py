@@ -22,7 +22,7 @@ are chosen adaptively are dominated by the composition of such losses (Zhu, Dong
 
 from dataclasses import dataclass
 
-from ..divergence.gaussian_pair import Places, SampledNormals
+from .gaussian_pair import Places, SampledNormals
 
 PAIRS: dict[str, tuple[Places, Places]] = {
     "replace": ((2.0, 0.0), (2.0, 0.0)),

@@ -9,10 +9,13 @@ Slower than the inversion by orders of magnitude, and needed only where few part
 little noise make the transform decay too slowly.
 """
 
+from typing import Protocol, runtime_checkable
+
 import numpy as np
 
 from ..arguments import Array
 from .inversion import (
+    Cumulants,
     Inversion,
     InversionError,
     Saddle,
@@ -20,9 +23,16 @@ from .inversion import (
     saddle_at_epsilon,
     tilted_tails,
 )
-from .privacy_loss import OneStep
+from .privacy_loss import OnMesh
 
 _LARGEST = 1 << 22
+
+
+@runtime_checkable
+class OneStep(OnMesh, Protocol):
+    """A pair on a mesh whose transform is known, for the saddle point."""
+
+    def cumulants(self, steps: int, smallest: float) -> Cumulants: ...
 
 
 def hockey_stick_convolution(

@@ -6,14 +6,11 @@ from scipy.special import log_ndtr, ndtr
 from ..arguments import Array
 
 
-def normal_mass(low: Array, high: Array) -> Array:
-    """Standard normal mass between two points, without cancellation in a tail."""
-    return np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-
-
 def normal_masses(u: Array) -> Array:
-    """Return the standard normal mass between neighbours."""
-    return normal_mass(np.minimum(u[:-1], u[1:]), np.maximum(u[:-1], u[1:]))
+    """Return the standard normal masses between neighbours on the first axis."""
+    tail = ndtr(-np.abs(u))
+    across = (u[:-1] < 0) != (u[1:] < 0)
+    return np.where(across, 1 - tail[:-1] - tail[1:], np.abs(np.diff(tail, axis=0)))
 
 
 def mixture_masses(noise: float, share: float, place: float, cells: int) -> Array:

@@ -14,7 +14,7 @@ finds their law in a window, outside of which Chernoff's bound leaves next to no
 
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, log1p, sqrt
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from scipy.optimize import minimize_scalar
 from scipy.signal import lfilter
 
 from ..arguments import Array
-from .inversion import Cumulants, InversionError
+from .inversion import InversionError
 
 _LONGEST = 1 << 22  # points of a window in which an epsilon is sought
 _LARGEST = 1 << 20  # and a delta, again and again in a search
@@ -186,13 +186,11 @@ def interpolated(
     return PrivacyLossDistribution(base, mesh, int(j[0]) - 1, result)
 
 
-@runtime_checkable
-class OneStep(Protocol):
+class OnMesh(Protocol):
     """A pair that puts itself on a mesh; see `Gaussian`."""
 
     @property
     def base(self) -> float: ...
-    def cumulants(self, steps: int, smallest: float) -> Cumulants: ...
     def support(self, steps: int, smallest: float) -> tuple[float, float]: ...
     def on_mesh(
         self, mesh: float, lowest: int, highest: int, above: bool = False
@@ -200,7 +198,7 @@ class OneStep(Protocol):
 
 
 def composed_epsilon_upper(
-    step: OneStep, times: int, delta: float, *, cells: int = 1 << 18
+    step: OnMesh, times: int, delta: float, *, cells: int = 1 << 18
 ) -> float:
     """Bound from above the epsilon at which the profile is `delta`, on a mesh of so many cells.
 
