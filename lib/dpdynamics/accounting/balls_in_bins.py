@@ -43,10 +43,11 @@ from ..arguments import (
     whole,
 )
 from ..divergence.gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
+from . import bins_replaced
 from .many_epochs import FAINTEST, cells_of_a_term, epsilon_above, least_delta, sum_of_terms
 from .runs import Run, delta_at, least_epsilon, least_noise
 
-_SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}
+_SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,), "replace": (1,)}
 _NODES, _WEIGHTS = leggauss(20)
 _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, over T e^epsilon
 
@@ -62,17 +63,18 @@ class BallsInBins(Run[float | Array, float]):
     ----------
     batches : int
         T, at least 1. With 1 the place is known: one Gaussian release.
-    relation : {"add_remove", "add", "remove", "zero_out"}
+    relation : {"add_remove", "add", "remove", "zero_out", "replace"}
         "remove" for :math:`H(P\|Q)`, "add" for :math:`H(Q\|P)`; "add_remove" and "zero_out" for
-        the larger of the two.
+        the larger of the two. "replace" for P against the same with :math:`-e_t`, rounded up also
+        for one epoch, see `bins_replaced`.
     mesh : int
         Points of the coarser mesh of one epoch, at least 1024.
     epochs : int
         Number of epochs, the batches drawn anew in each. With 2 or more the answers are rounded up:
         epsilon by half a per cent or less, but for up to 4 % with much noise over hundreds of long
-        epochs. Not covered, with an ArithmeticError: noise multipliers below 0.2, and so many
-        batches that a mesh were too long, from about 25 000 or 90 000 over the noise multiplier on.
-        `noise_for` answers 0.2 where less would do.
+        epochs. Not covered, with an ArithmeticError: noise multipliers below 0.2 (replaced: 0.5),
+        and so many batches that a mesh were too long, from about 25 000 or 90 000 over the noise
+        multiplier on. `noise_for` answers this noise where less would do.
 
     Notes
     -----
@@ -111,16 +113,16 @@ class BallsInBins(Run[float | Array, float]):
         sigma = positive("noise_multiplier", noise_multiplier)
         eps = nonnegative_array("epsilon", epsilon)
         if self.batches == 1:
-            return gaussian_delta(mu=sqrt(self.epochs) / sigma, epsilon=eps)
-        if self.epochs > 1:
+            return gaussian_delta(mu=self._full / sigma, epsilon=eps)
+        if self._bounded:
             return elementwise(lambda e: self._composed_delta(sigma, e), eps)
         return elementwise(lambda e: self._larger(sigma, e), eps)
 
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> float | Array:
         sigma, deltas = positive("noise_multiplier", noise_multiplier), _resolved(delta)
         if self.batches == 1:
-            return gaussian_epsilon(mu=sqrt(self.epochs) / sigma, delta=deltas)
-        if self.epochs > 1:
+            return gaussian_epsilon(mu=self._full / sigma, delta=deltas)
+        if self._bounded:
             return elementwise(lambda target: self._composed(sigma, target), deltas)
 
         return elementwise(
@@ -131,17 +133,27 @@ class BallsInBins(Run[float | Array, float]):
         _resolved(delta)
         full = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
         if self.batches == 1:
-            return sqrt(self.epochs) * full * (1 + 1e-12)
-        if self.epochs > 1:
-            start = max(sqrt(self.epochs / self.batches) * full, 0.5)
-            if self._composed(FAINTEST, delta) <= epsilon:
-                return FAINTEST
+            return self._full * full * (1 + 1e-12)
+        if self._bounded:
+            least = bins_replaced.FAINTEST if self.relation == "replace" else FAINTEST
+            start = max(self._full / sqrt(self.batches) * full, 0.5)
+            if self._composed(least, delta) <= epsilon:
+                return least
             return least_noise(
-                lambda noise: self._composed(max(noise, FAINTEST), delta) - epsilon,
+                lambda noise: self._composed(max(noise, least), delta) - epsilon,
                 start,
                 tolerance=1e-3,
             )
         return least_noise(lambda noise: self._excess(noise, epsilon, delta), full)
+
+    @property
+    def _full(self) -> float:
+        """How far all epochs shift a record whose place is known, in units of the noise."""
+        return (2 if self.relation == "replace" else 1) * sqrt(self.epochs)
+
+    @property
+    def _bounded(self) -> bool:
+        return self.epochs > 1 or self.relation == "replace"
 
     def _larger(self, sigma: float, epsilon: float) -> float:
         return max(
@@ -150,7 +162,10 @@ class BallsInBins(Run[float | Array, float]):
 
     def _composed(self, sigma: float, delta: float) -> float:
         run = sigma, self.batches, self.epochs, delta
-        found = max(epsilon_above(*run, add=sign < 0) for sign in _SIGNS[self.relation])
+        if self.relation == "replace":
+            found = bins_replaced.epsilon_above(*run)
+        else:
+            found = max(epsilon_above(*run, add=sign < 0) for sign in _SIGNS[self.relation])
         if found == inf:
             raise ArithmeticError("nothing is computed for so little noise, or so many batches")
         return found

@@ -44,6 +44,7 @@ _CELLS = 1 << 15  # of the mesh of losses
 _SHARE = 1 / 2048  # of the mesh in the mean of S, at most
 _REACH = 8.3  # beyond which a normal law has 5e-17
 _KEPT = 1e-11  # how well the mean of a merged law is that of L
+_ROUNDED = 1e-15  # less than this is no change of a sum of chances
 _NOISE = 1e-16  # what the transforms leave where there is no mass
 
 
@@ -59,7 +60,7 @@ class _Window(NamedTuple):
 
 def least_delta(batches: int, epochs: int) -> float:
     """Return the delta below which rounding would decide a bound from above."""
-    return 10 * epochs * _rounding(batches)
+    return 10 * epochs * rounding(batches)
 
 
 def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bool) -> float:
@@ -81,7 +82,7 @@ def epsilon_below(
     if rough:
         p, q = (np.add.reduceat(law, np.arange(0, law.size, 8)) for law in (p, q))
     cells = 2**11 if rough else 2**13
-    target = delta + epochs * (_rounding(batches) + _KEPT)
+    target = delta + epochs * (rounding(batches) + _KEPT)
     if target >= 1:
         return 0.0
     return composed_epsilon_lower(p=p, q=q, times=epochs, delta=target, cells=cells)
@@ -93,7 +94,7 @@ class _Epoch:
     base = 0.0
 
     def __init__(self, windows: list[_Window], batches: int, add: bool) -> None:
-        self._windows, self._add, self._rounding = windows, add, _rounding(batches)
+        self._windows, self._add, self._rounding = windows, add, rounding(batches)
 
     def support(self, steps: int, smallest: float) -> tuple[float, float]:
         ends = log(self._windows[0].first), log(self._windows[-1].last)
@@ -135,7 +136,7 @@ class _Epoch:
         return under, over
 
 
-def _rounding(batches: int) -> float:
+def rounding(batches: int) -> float:
     """Return more than what the transforms round of all chances of an epoch."""
     return 1e-13 + 1e-15 * batches
 
@@ -151,15 +152,15 @@ def _windows(noise: float, batches: int) -> list[_Window]:
     def add(place: int, unit: float, cut: float) -> _Window:
         left, right = cells_of_a_term(noise, log(unit), int(cut / unit) + 1)
         laws = _sums(left + np.append(0.0, right[:-1]), unit, batches)
-        least = int(np.count_nonzero(np.cumsum(laws[2]) < _rounding(batches)))
+        least = int(np.count_nonzero(np.cumsum(laws[2]) < rounding(batches)))
         found.insert(place, _Window(*laws, max(least, 1) * unit / batches, cut / batches / 4))
         return found[place]
 
     low, fine = add(0, unit, cut), unit
-    while low.q[:64].sum() > _rounding(batches):
+    while low.q[:64].sum() > rounding(batches):
         low, fine = add(0, fine / 64, 256 * fine), fine / 64
     high = found[-1]
-    while cut >= 16 * batches and 1 - high.p.sum() > _rounding(batches):
+    while cut >= 16 * batches and 1 - high.p.sum() > rounding(batches):
         cut *= 4
         high = add(len(found), max(unit, cut / _COARSE), cut)
     found[-1] = high._replace(last=cut / batches)
@@ -173,7 +174,7 @@ def _merged(noise: float, batches: int) -> tuple[Array, Array]:
     if not unit:
         return NOTHING, NOTHING
     size = int(cut / unit / 2) + 1
-    law = _gathered(*cells_of_a_term(noise, log(unit), size))
+    law = gathered(*cells_of_a_term(noise, log(unit), size))
     if not law.size:
         return NOTHING, NOTHING
     _, p, q = _sums(np.append(law, np.zeros(size - 1)), unit, batches)
@@ -208,7 +209,7 @@ def cells_of_a_term(noise: float, log_unit: float, size: int) -> tuple[Array, Ar
     return mass - right, right
 
 
-def _gathered(left: Array, right: Array) -> Array:
+def gathered(left: Array, right: Array) -> Array:
     """Merge the law in these cells on their ends; where that fails, empty.
 
     In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
@@ -229,7 +230,8 @@ def _gathered(left: Array, right: Array) -> Array:
     law = spread - np.diff(off, 2, prepend=0.0, append=0.0)
     slopes = np.cumsum(law[:-1])  # of what is left of E(x - L)_+, to be made convex
     convex = isotonic_regression(slopes).x
-    changed = np.append(slopes != convex, False) | np.append(False, slopes != convex)
+    lifted = np.abs(slopes - convex) > _ROUNDED
+    changed = np.append(lifted, False) | np.append(False, lifted)
     law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
     law, points = np.maximum(law, 0.0), np.arange(law.size)
     mass, mean = abs(law.sum() / spread.sum() - 1), abs(law @ points / (spread @ points) - 1)

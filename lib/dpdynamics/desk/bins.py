@@ -1,9 +1,9 @@
 r"""Balls and bins, epoch after epoch: each record has one random batch of each epoch.
 
-One epoch is `accounting.BallsInBins`. If a record is zeroed out, several compose by
-`accounting.many_epochs`, on both sides. If it is replaced, or where nothing is computed there, they
-compose from above by Renyi divergences, which add up, and from below by the attacks of
-`accounting.shuffled` on data where all other records are zero.
+One epoch is `accounting.BallsInBins`. Several compose by `accounting.many_epochs` if a record is
+zeroed out and by `accounting.bins_replaced` if it is replaced, on both sides. Where nothing is
+computed there they compose from above by Renyi divergences, which add up, and from below by the
+attacks of `accounting.shuffled` on data where all other records are zero.
 
 With T batches and :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}` the likelihood ratio of an epoch is
 :math:`S/T`, S the sum of T independent terms. If the record is there in P and zeroed out in Q,
@@ -22,7 +22,7 @@ from math import inf, lgamma, log, sqrt
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from ..accounting import BallsInBins
+from ..accounting import BallsInBins, bins_replaced
 from ..accounting.many_epochs import epsilon_above, epsilon_below
 from ..accounting.runs import BoundedRun
 from ..accounting.shuffled import attacked
@@ -67,17 +67,26 @@ class EpochsOfBins(BoundedRun):
         plain = float(gaussian_epsilon(mu=(1 - place) * sqrt(begun) / noise, delta=delta))
         if self.batches == 1:
             return plain
-        epochs = ended if side < 0 else begun
-        known = [] if place or not epochs else [False, True]
-        run = noise, self.batches, epochs, delta
-        exact = self._one(noise, delta, side) if known and epochs == 1 and delta >= 1e-8 else None
+        run = noise, self.batches, ended if side < 0 else begun, delta
         if side < 0:
-            found = max((epsilon_below(*run, add, rough) for add in known), default=0.0)
-            found = max(found, exact or 0.0)
+            found = self._below(*run, rough) if ended else 0.0
             return found or attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
-        found = max((epsilon_above(*run, add) for add in known), default=inf)
-        found = min(found, inf if exact is None else exact)
+        found = self._above(*run, rough)
         return min(plain, found if found < inf else self._renyi(noise, delta, begun))
+
+    def _above(self, noise: float, batches: int, epochs: int, delta: float, rough: bool) -> float:
+        run = noise, batches, epochs, delta
+        if self.relation == "replace":
+            return bins_replaced.epsilon_above(*run, rough=rough)
+        found = max(epsilon_above(*run, add) for add in (False, True))
+        return min(found, self._one(noise, delta, 1) if epochs == 1 and delta >= 1e-8 else inf)
+
+    def _below(self, noise: float, batches: int, epochs: int, delta: float, rough: bool) -> float:
+        run = noise, batches, epochs, delta
+        if self.relation == "replace":
+            return bins_replaced.epsilon_below(*run, rough=rough)
+        found = max(epsilon_below(*run, add, rough) for add in (False, True))
+        return max(found, self._one(noise, delta, -1) if epochs == 1 and delta >= 1e-8 else 0.0)
 
     def _one(self, noise: float, delta: float, side: int) -> float:
         """Round the exact value of one epoch, whose delta may err by 1e-9 and 1e-5 of it."""

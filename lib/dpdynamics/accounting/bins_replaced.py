@@ -1,0 +1,245 @@
+r"""Epochs of balls and bins, a record replaced: the profile of one, level by level, and many.
+
+With T batches and noise :math:`\sigma` the worst pair has the densities :math:`\sum_tL_t^\pm/T`
+over that of the noise, :math:`L_t^\pm=e^{\pm z_t/\sigma-1/(2\sigma^2)}` with independent standard
+normal :math:`z_t`, see the chapter on accounting. So for every level :math:`\gamma`
+
+.. math:: H_\gamma=\tfrac1T\,E\big(\textstyle\sum_tX_t\big)_+,\qquad X_t=L_t^+-\gamma L_t^-,
+
+one convolution of T equal laws. A convex function of a sum grows if a term is spread with its mean
+kept, and falls if it is merged. The pair is symmetric: levels from 1 on are enough.
+
+**From above** X is spread on a mesh. What is lower than a window is raised to its end; of what is
+higher the excess is added to the mean, since :math:`(x+e)_+\le x_++e`, for sums of some terms, too.
+The profile between levels is interpolated.
+
+**From below** X is merged on the mesh. What is lower than the window is dropped, higher sums are
+lowered to its end. A single term above it counts with its mean, if all others are in the window, by
+Jensen's inequality. Between levels a convex function lies above the extended chords of its
+neighbours, so that far below the chord of its own levels at most.
+"""
+
+from functools import lru_cache
+from math import ceil, exp, expm1, hypot, inf, log, log1p, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import isotonic_regression
+
+from ..arguments import Array
+from ..divergence.pairs import NOTHING
+from ..numerics.normal_masses import normal_masses
+from ..numerics.privacy_loss import (
+    PrivacyLossDistribution,
+    composed_epsilon_lower,
+    composed_epsilon_upper,
+    rounded_up,
+)
+from .many_epochs import gathered, least_delta, rounding
+
+FAINTEST = 0.5  # with less noise single terms range too far for one window
+_LONGEST = 1 << 15  # points of a window
+_FINENESS = 0.1, 0.35  # of the mesh, in deviations of X: with a noise of 1 or more; at most
+_SHARE = 1 / 2048  # of the mesh in the mean of both sums, at most
+_SWING = 9.0, 8.0  # of a window, in deviations of the sum and in means of its negative part
+_STEP = 0.1  # between levels, in deviations of the loss, up to four of them; then it grows
+_NOISE = 1e-16  # what a transform leaves where there is no mass
+_TILTS = np.geomspace(0.3, 60.0, 12)  # e to these from the end of a window to its centre
+_LEFT = 1e-4  # of delta is left beyond the last level
+_CELLS = 1 << 15  # of the mesh of losses
+
+
+class _Profile(NamedTuple):
+    """Bounds of the profile of an epoch at levels from 1 on."""
+
+    levels: Array
+    least: Array
+    most: Array
+
+
+class _Losses(NamedTuple):
+    """A pair with finitely many losses, as `numerics.privacy_loss` takes it."""
+
+    losses: Array
+    masses: Array
+    base: float = 0.0
+
+    def support(self, steps: int, smallest: float) -> tuple[float, float]:
+        return float(self.losses[0]), float(self.losses[-1])
+
+    def on_mesh(
+        self, mesh: float, lowest: int, highest: int, above: bool = False
+    ) -> PrivacyLossDistribution:
+        return rounded_up(self.losses, self.masses, 0.0, mesh)
+
+
+def epsilon_above(
+    noise: float, batches: int, epochs: int, delta: float, rough: bool = False
+) -> float:
+    """Bound epsilon from above, if `rough` in less time; infinite where no bound is computed."""
+    if not _reaches(noise, batches) or delta < least_delta(batches, epochs):
+        return inf
+    levels, _, most = _profile(noise, batches, _LEFT * delta / epochs, rough)
+    p, q = _kinks(levels, most)
+    losses, rest = np.log(levels[1:]), 1 - p.sum() - q.sum() - most[-1]
+    masses = np.concatenate([q[::-1], [rest], p])
+    losses = np.concatenate([-losses[::-1], [0.0], losses])
+    kept = masses > 1e-18
+    return composed_epsilon_upper(_Losses(losses[kept], masses[kept]), epochs, delta, cells=_CELLS)
+
+
+def epsilon_below(
+    noise: float, batches: int, epochs: int, delta: float, rough: bool = False
+) -> float:
+    """Bound epsilon from below, if `rough` in less time; 0 where no bound is computed."""
+    if not _reaches(noise, batches):
+        return 0.0
+    levels, values = _minorant(*_profile(noise, batches, _LEFT * delta / epochs, rough))
+    if levels.size < 2:
+        return 0.0
+    p, q = _kinks(levels, values)
+    rest = 1 - p.sum() - q.sum()
+    if rest < 0:
+        return 0.0
+    p, q = np.concatenate([p, [rest], q]), np.concatenate([q, [rest], p])
+    kept = np.minimum(p, q) > 0
+    return composed_epsilon_lower(
+        p=p[kept], q=q[kept], times=epochs, delta=delta, cells=2**11 if rough else 2**13
+    )
+
+
+@lru_cache(maxsize=32)
+def _profile(noise: float, batches: int, least: float, rough: bool) -> _Profile:
+    """Bound the profile at levels up to one where it is `least`."""
+    deviation = sqrt(log1p(2 * (exp(noise**-2) - exp(-(noise**-2))) / batches))
+    step = (2 if rough else 1) * _STEP * min(deviation, 2.5)
+    found: list[tuple[float, float, float]] = []
+    loss, smallest = 0.0, 1.0
+    while smallest > least and (not found or found[-1][2] < 4 * smallest):  # else rounding decides
+        level = exp(loss)
+        below, above = (_excess(noise, batches, level, up, rough) for up in (False, True))
+        found.append((level, min(below, above), above))
+        smallest = min(smallest, above)
+        loss += step * max(1.0, loss / (4 * deviation))
+    levels, lower, upper = np.transpose(found)
+    end = int(upper.argmin()) + 1
+    return _Profile(levels[:end], lower[:end], upper[:end])
+
+
+def _reaches(noise: float, batches: int) -> bool:
+    """Tell whether the windows for so many batches are neither too wide nor too long."""
+    unit, deviation = _window(noise, batches, 1.0)[0], sqrt(2 * expm1(noise**-2))
+    return noise >= FAINTEST and batches > 1 and unit <= _FINENESS[1] * deviation
+
+
+def _window(noise: float, batches: int, level: float) -> tuple[float, int, int]:
+    """Return the mesh of X less 1 - level, and the ends of the window in its units."""
+    deviation = sqrt(expm1(noise**-2)) * hypot(1.0, level)
+    swing = min(_SWING[0] * sqrt(batches) * deviation, _SWING[1] * level * batches)
+    length = 2 * swing + batches * (level - 1)
+    fineness = _FINENESS[0] * min(1.0, noise**2)
+    unit = min(fineness * deviation, (1 + level) * batches * _SHARE)
+    unit = max(unit, length / _LONGEST)
+    return unit, -ceil(swing / unit), ceil((length - swing) / unit)
+
+
+def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) -> float:
+    """Bound E(sum of X)_+ / T from above or below."""
+    unit, low, high = _window(noise, batches, level)
+    mean, size = 1 - level, high - low + 1
+    x = np.asarray(unit * np.arange(low, high + 1), dtype=np.float64)
+    mass, moment = _cells(noise, level, mean, x)
+    inside = mass[1:-1]
+    right = np.clip((moment[1:-1] - inside * x[:-1]) / unit, 0.0, inside)
+    if above:
+        law = np.append(inside - right, 0.0) + np.append(0.0, right)
+        law[[0, -1]] += mass[[0, -1]]
+        extra = batches * max(moment[-1] - mass[-1] * x[-1], 0.0)
+    else:
+        law = gathered(inside - right, right)
+        if not law.size:
+            return 0.0
+        rest = (batches - 1) * (moment[1:-1].sum() / inside.sum() + mean)
+        jump = moment[-1] + mass[-1] * (mean + rest)
+        extra = batches * inside.sum() ** (batches - 1) * max(jump, 0.0)
+    logs = np.array([log(law @ np.exp(t * (x - x[-1]))) + t * x[-1] for t in _TILTS / -x[0]])
+    best = int((logs + _TILTS / -x[0] * mean).argmin())
+    tilt, log_mgf = float(_TILTS[best]) / -x[0], float(logs[best])
+    law = law * np.exp(tilt * x - log_mgf)
+    fading, long = np.exp(-tilt * unit * np.arange(1, size)), next_fast_len(2 * size - 1, real=True)
+    lost = rounding(batches)
+
+    def convolved(f: Array, g: Array, terms: int, times: int) -> Array:
+        """Return the tilted law of so many terms in the window; such sums occur so many times."""
+        nonlocal extra, lost
+        whole = np.maximum(irfft(f * g, long)[: 2 * size - 1], 0.0)
+        law, beyond = whole[-low : size - low].copy(), whole[size - low :]
+        beyond = np.where(beyond > _NOISE, beyond, 0.0) * fading[: beyond.size]
+        law[-1] += beyond.sum()
+        lost += times * whole[:-low].sum()
+        if above:
+            excess = unit * float(beyond @ np.arange(1, beyond.size + 1))
+            extra += times * excess * exp(terms * log_mgf - tilt * x[-1])
+        return law
+
+    total, left, terms = NOTHING, batches, 1
+    while left:
+        transform = rfft(law, long)
+        if left % 2:
+            done = batches % (2 * terms)
+            total = convolved(rfft(total, long), transform, done, 1) if total.size else law
+        left //= 2
+        if left:
+            terms *= 2
+            law = convolved(transform, transform, terms, batches // terms)
+    sums = batches * mean + x
+    positive = sums > 0
+    weights = sums[positive] * np.exp(batches * log_mgf - tilt * x[positive])
+    margin = lost * exp(batches * (log_mgf + tilt * mean) - 1) / tilt
+    found = float(total[positive] @ weights) + extra
+    return (found + margin if above else max(found - margin, 0.0)) / batches
+
+
+def _cells(noise: float, level: float, mean: float, ends: Array) -> tuple[Array, Array]:
+    """Return mass and moment of X - mean in the cells between the ends, and beyond."""
+    half = (mean + ends) * exp(1 / (2 * noise**2)) / 2
+    larger = np.abs(half) + np.hypot(half, sqrt(level))
+    z = noise * np.where(half > 0, np.log(larger), log(level) - np.log(larger))
+    z = np.concatenate([[-inf], z, [inf]])
+    mass = normal_masses(z)
+    return mass, normal_masses(z - 1 / noise) - level * normal_masses(z + 1 / noise) - mean * mass
+
+
+def _minorant(levels: Array, least: Array, most: Array) -> tuple[Array, Array]:
+    """Return levels, and values whose interpolation is below the profile, up to its zero.
+
+    Between two levels the profile is above the lines through an end and what is known of a level
+    before or after it, so that it is below the chord by the height of a triangle at most.
+    """
+    width, chord = np.diff(levels), -np.diff(least) / np.diff(levels)
+    apart = np.maximum(np.subtract.outer(levels, levels), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        falls = (most - least[:, None]) / apart  # from an earlier level to a later one, at most
+        rises = (least[:, None] - most) / apart.T  # at least
+    flat = rises.max(axis=1, where=apart.T > 0, initial=0.0)
+    steep = falls.min(axis=1, where=apart > 0, initial=1 - least[0] - flat[0])[:-1]
+    flat = flat[1:]
+    gap = width * np.maximum(steep - chord, 0.0) * np.maximum(chord - flat, 0.0)
+    gap /= np.maximum(steep - flat, 1e-300)
+    values = least - np.maximum(np.append(gap, 0.0), np.append(0.0, gap))
+    values[-1] = min(values[-1], 0.0)
+    end = int(np.flatnonzero(values <= 0)[0])
+    if not end:
+        return NOTHING, NOTHING
+    zero = levels[end - 1] + width[end - 1] * values[end - 1] / (values[end - 1] - values[end])
+    return np.append(levels[:end], zero), np.append(values[:end], 0.0)
+
+
+def _kinks(levels: Array, values: Array) -> tuple[Array, Array]:
+    """Return the chances of the losses above 0 of the pair with this profile, made convex."""
+    falls = isotonic_regression(
+        -np.diff(values) / np.diff(levels), weights=np.diff(levels), increasing=False
+    ).x
+    q = -np.diff(falls, append=0.0)
+    return levels[1:] * q, q

@@ -1,0 +1,118 @@
+"""Balls and bins, a record replaced: against quadrature, simulation and other bounds."""
+
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dpdynamics.accounting import BallsInBins, bins_replaced
+from dpdynamics.desk.bins import EpochsOfBins
+
+
+def of_two(noise: float, level: float) -> float:
+    """H of one epoch of two batches: closed form in the second draw, quadrature in the first."""
+    shift = 1 / (2 * noise**2)
+
+    def term(z: float) -> float:
+        return exp(z / noise - shift) - level * exp(-z / noise - shift)
+
+    def inner(first: float) -> float:
+        known = term(first)
+        zero = brentq(lambda z: known + term(z), -60.0, 60.0, xtol=1e-13)
+        up, down = norm.sf(zero - 1 / noise), norm.sf(zero + 1 / noise)
+        return (known * norm.sf(zero) + up - level * down) / 2
+
+    points = [-8.0, -4.0, 0.0, 2.0, 4.0, 8.0]
+    found = quad(lambda z: norm.pdf(z) * inner(z), -12, 12, points=points, limit=400, epsrel=1e-10)
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("noise", "losses", "width"),
+    [(0.7, (0.0, 1.0, 4.0), 0.07), (1.0, (0.0, 0.5, 3.0), 0.02), (3.0, (0.0, 0.4, 0.8), 0.02)],
+)
+def test_profile_of_two_batches_is_bracketed(noise, losses, width):
+    for loss in losses:
+        exact = of_two(noise, exp(loss))
+        below, above = (
+            bins_replaced._excess(noise, 2, exp(loss), side, False) for side in (False, True)
+        )
+        assert below <= exact * (1 + 1e-9)
+        assert exact <= above * (1 + 1e-9)
+        assert above - below < width * exact
+
+
+@pytest.mark.parametrize("noise", [1.0, 2.0])
+def test_between_levels_the_interpolations_stay_on_their_sides(noise):
+    profile = bins_replaced._profile(noise, 2, 1e-7, False)
+    levels, values = bins_replaced._minorant(*profile)
+    for place in (0.003, 0.11, 0.37, 0.52, 0.83):
+        level = float(np.exp(place * log(levels[-1])))
+        exact = of_two(noise, level)
+        assert np.interp(level, levels, values) <= exact * (1 + 1e-9)
+        assert np.interp(level, profile.levels, profile.most) >= exact * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("noise", "batches"), [(0.6, 30), (1.0, 100), (4.0, 7)])
+def test_profile_agrees_with_simulation(noise, batches):
+    rng = np.random.default_rng(5)
+    z = rng.standard_normal((200_000, batches)) / noise
+    plus, minus = (np.exp(s * z - 1 / (2 * noise**2)).mean(axis=1) for s in (1, -1))
+    for level in (1.0, 1.3):
+        gains = np.maximum(plus - level * minus, 0.0)
+        error = 5 * gains.std() / sqrt(gains.size)
+        below, above = (
+            bins_replaced._excess(noise, batches, level, side, False) for side in (False, True)
+        )
+        assert below - error < gains.mean() < above + error
+
+
+def test_one_epoch_of_two_batches_has_the_epsilon_of_its_profile():
+    run = 1.0, 2, 1
+    for epsilon in (0.5, 2.0, 4.0):
+        delta = of_two(1.0, exp(epsilon))
+        assert bins_replaced.epsilon_below(*run, delta) <= epsilon + 1e-6
+        assert bins_replaced.epsilon_above(*run, delta) >= epsilon - 1e-6
+        assert bins_replaced.epsilon_above(*run, delta) < 1.01 * epsilon + 0.01
+
+
+@pytest.mark.parametrize(
+    ("noise", "batches", "epochs", "delta", "accuracy"),
+    [
+        (1.0, 100, 30, 1e-6, 0.01),
+        (2.0, 500, 100, 1e-6, 0.01),
+        (0.7, 1000, 10, 1e-5, 0.02),
+        (0.5, 100, 5, 1e-6, 0.03),
+        (10.0, 2, 30, 1e-8, 0.01),
+        (1.0, 1, 1, 1e-6, None),
+        (0.4, 100, 5, 1e-6, None),
+    ],
+)
+def test_many_epochs_are_known_well_or_not_at_all(noise, batches, epochs, delta, accuracy):
+    run = noise, batches, epochs, delta
+    below, above = bins_replaced.epsilon_below(*run), bins_replaced.epsilon_above(*run)
+    if accuracy is None:
+        assert below == 0
+        assert above == float("inf")
+        return
+    assert below < above < (1 + accuracy) * below
+    wide = EpochsOfBins(batches=batches, steps=batches * epochs, relation="replace")
+    assert above < wide._renyi(noise, delta, epochs)
+    zeroed = BallsInBins(batches=batches, epochs=epochs)
+    assert below > float(zeroed.epsilon(noise_multiplier=noise, delta=delta))
+
+
+def test_three_verbs_of_a_replaced_record_agree():
+    run = BallsInBins(batches=50, epochs=4, relation="replace")
+    epsilon = float(run.epsilon(noise_multiplier=1.5, delta=1e-5))
+    assert run.delta(noise_multiplier=1.5, epsilon=epsilon) == pytest.approx(1e-5, rel=1e-3)
+    assert run.noise_for(epsilon=epsilon, delta=1e-5) == pytest.approx(1.5, rel=2e-3)
+    sure = BallsInBins(batches=1, epochs=4, relation="replace")
+    plain = BallsInBins(batches=1, epochs=16)
+    question = {"noise_multiplier": 3.0, "delta": 1e-5}
+    assert sure.epsilon(**question) == pytest.approx(plain.epsilon(**question))
+    with pytest.raises(ArithmeticError, match="nothing is computed"):
+        run.epsilon(noise_multiplier=0.3, delta=1e-5)
