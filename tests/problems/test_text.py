@@ -11,9 +11,7 @@ from dpdynamics.problems.text import (
     TextData,
     TextLaw,
     movie_reviews,
-    question_law,
     review_law,
-    stack_overflow,
 )
 
 
@@ -74,28 +72,13 @@ def test_size_of_a_review_is_that_of_the_prototype():
 
 
 def test_defaults_are_those_of_the_papers_data():
-    given = [inspect.signature(draw).parameters for draw in (movie_reviews, stack_overflow)]
-    sizes = [(of["train_size"].default, of["test_size"].default) for of in given]
-    assert sizes == [(25_000, 25_000), (246_092, 61_719)]  # IMDB and StackOverflow
-    law = question_law(rng())
-    assert law.log_odds.shape == (500, 10_000)
-    assert np.all((law.log_odds != 0).sum(axis=1) == 20)
-    q = law.word_probabilities * np.exp(law.log_odds)
-    np.testing.assert_allclose((q * (law.log_odds != 0)).sum(axis=1) / q.sum(axis=1), 0.15)
+    given = inspect.signature(movie_reviews).parameters
+    assert (given["train_size"].default, given["test_size"].default) == (25_000, 25_000)
 
 
-def test_keywords_have_their_share():
-    law = question_law(rng(), vocabulary=400, classes=7, keywords=5, keyword_share=0.2)
-    q = law.word_probabilities * np.exp(law.log_odds)
-    q /= q.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose((q * (law.log_odds != 0)).sum(axis=1), 0.2)
-    assert np.all((law.log_odds != 0).sum(axis=1) == 5)
-
-
-@pytest.mark.parametrize("draw", [movie_reviews, stack_overflow])
-def test_unit_rows_are_the_multi_hot_rows_over_their_norms(draw):
+def test_unit_rows_are_the_multi_hot_rows_over_their_norms():
     sizes = {"train_size": 50, "test_size": 20, "vocabulary": 300}
-    unit, hot = (draw(rng(3), rows=rows, **sizes) for rows in ("unit", "multi-hot"))
+    unit, hot = (movie_reviews(rng(3), rows=rows, **sizes) for rows in ("unit", "multi-hot"))
     for one, other in zip(unit, hot, strict=True):
         np.testing.assert_allclose(one.row_norms, 1, rtol=1e-6)
         np.testing.assert_array_equal(other.features.data, 1)
@@ -174,10 +157,7 @@ def test_bad_data(message, features, labels, classes):
         ("strength", lambda law: review_law(rng(), strength=-1.0)),
         ("strength", lambda law: review_law(rng(), strength=61.0)),
         ("exponent", lambda law: review_law(rng(), exponent=90.0)),
-        ("shift", lambda law: question_law(rng(), shift=1e95)),
-        ("keyword_share", lambda law: question_law(rng(), keyword_share=1.0)),
-        ("keywords", lambda law: question_law(rng(), vocabulary=9, keywords=9)),
-        ("classes", lambda law: question_law(rng(), classes=1)),
+        ("shift", lambda law: review_law(rng(), shift=1e95)),
     ],
 )
 def test_bad_law(name, make):

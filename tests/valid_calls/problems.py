@@ -17,7 +17,6 @@ from valid_calls.calls import Call, Text, of, rng
 EIGENVALUES, TRUTH = np.array([1.0, 0.5]), np.array([1.0, -1.0])
 ZIPF = {"vocabulary": 30, "exponent": 1.1, "shift": 2.7}
 REVIEWS = {**ZIPF, "informative": 0.1, "strength": 0.5}
-QUESTIONS = {**ZIPF, "classes": 3, "keywords": 4, "keyword_share": 0.15}
 PARTS = {"train_size": 5, "test_size": 4, "rows": "unit"}
 
 
@@ -49,7 +48,6 @@ CALLS: dict[str, Call] = {
     ),
     "literal_preset": of(rng=rng(), dimension=3, samples=4, noise_scale=1.5),
     "movie_reviews": of(rng=rng(), **PARTS, **REVIEWS),
-    "stack_overflow": of(rng=rng(), **PARTS, **QUESTIONS),
     "theory_preset": of(
         rng=rng(), dimension=3, label_scale=0.5, noise_scale=0.7, learning_rate=0.8
     ),

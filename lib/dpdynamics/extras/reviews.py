@@ -1,8 +1,8 @@
 """Loaders for readers who have the real texts.
 
 Movie reviews and tagged questions come as training and test data in the form of
-:mod:`dpdynamics.problems`, so that they take the place of the synthetic `movie_reviews` and
-`stack_overflow`: a column per word, a last one for the bias, rows of ones or of Euclidean norm 1.
+:mod:`dpdynamics.problems`, as the synthetic `movie_reviews` do: a column per word, a last one for
+the bias, rows of ones or of Euclidean norm 1.
 """
 
 import os
@@ -32,7 +32,7 @@ REVIEWS = (
 POSTS = (
     "Give a folder with train.svm and test.svm (svmlight), or with train.npz, train_labels.npy, "
     "test.npz and test_labels.npy, as path or in the environment variable "
-    "DPDYNAMICS_STACKOVERFLOW. Without them: the synthetic stack_overflow."
+    "DPDYNAMICS_STACKOVERFLOW."
 )
 
 PathLike = str | os.PathLike[str]

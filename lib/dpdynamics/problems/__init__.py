@@ -21,7 +21,7 @@ from .schedules import (
     PolynomialDecay,
     PowerDecay,
 )
-from .text import TextData, movie_reviews, stack_overflow
+from .text import TextData, movie_reviews
 
 __all__ = [
     "CappedDecay",
@@ -38,6 +38,5 @@ __all__ = [
     "TextData",
     "literal_preset",
     "movie_reviews",
-    "stack_overflow",
     "theory_preset",
 ]

@@ -1,9 +1,9 @@
-r"""Bags of words with labels, and two laws of synthetic ones: reviews and tagged questions.
+r"""Bags of words with labels, and a law of synthetic ones: reviews.
 
 A document has a class c, a lognormal number of words, and words drawn independently with
 probabilities proportional to :math:`p_r e^{a_{cr}}`: p the Zipf-Mandelbrot law of the language,
 :math:`p_r\propto(r+s)^{-\alpha}` for rank r, and a the log-odds of words in classes. Its features
-say which words occur, with a last column for the bias. The laws are fitted to no corpus: orders of
+say which words occur, with a last column for the bias. The law is fitted to no corpus: orders of
 magnitude carry over to real text, digits do not.
 """
 
@@ -138,24 +138,6 @@ class TextLaw:
         features = indicators(np.bincount(row), column, words + 1, rows)
         return TextData(features, labels, classes, f"{self.name}, {rows} rows")
 
-    def samples(
-        self, rng: np.random.Generator, sizes: tuple[int, int], rows: str
-    ) -> tuple[TextData, TextData]:
-        """Draw training data and test data."""
-        train, test = (self.sample(rng, size, rows=rows) for size in sizes)
-        return train, test
-
-
-def _zipf_mandelbrot(vocabulary: int, exponent: float, shift: float) -> Array:
-    ranks = np.arange(1, whole("vocabulary", vocabulary, minimum=2) + 1)
-    law = (ranks + nonnegative("shift", shift)) ** -positive("exponent", exponent)
-    if law.min() < SMALLEST:
-        raise ValueError(
-            f"exponent and shift must leave every word a weight of {SMALLEST:g} or more, "
-            f"got {exponent} and {shift}"
-        )
-    return np.asarray(law / law.sum())
-
 
 def review_law(
     rng: np.random.Generator,
@@ -167,38 +149,19 @@ def review_law(
     strength: float = 0.5,
 ) -> TextLaw:
     """Draw the log-odds of `movie_reviews`."""
-    probabilities = _zipf_mandelbrot(vocabulary, exponent, shift)
+    ranks = np.arange(1, whole("vocabulary", vocabulary, minimum=2) + 1)
+    zipf = (ranks + nonnegative("shift", shift)) ** -positive("exponent", exponent)
+    if zipf.min() < SMALLEST:
+        raise ValueError(
+            f"exponent and shift must leave every word a weight of {SMALLEST:g} or more, "
+            f"got {exponent} and {shift}"
+        )
     if nonnegative("strength", strength) > _STRONGEST:
         raise ValueError(f"strength must be at most {_STRONGEST}, got {strength}")
     odds = strength * rng.standard_normal(vocabulary)
     odds *= rng.random(vocabulary) < fraction("informative", informative)
-    return TextLaw(
-        probabilities, np.stack([-odds, odds]), np.ones(2) / 2, 5.1, 0.6, 10, "synthetic reviews"
-    )
-
-
-def question_law(
-    rng: np.random.Generator,
-    *,
-    vocabulary: int = 10_000,
-    classes: int = 500,
-    exponent: float = 1.1,
-    shift: float = 2.7,
-    keywords: int = 20,
-    keyword_share: float = 0.15,
-) -> TextLaw:
-    """Draw the keywords of `stack_overflow`."""
-    p = _zipf_mandelbrot(vocabulary, exponent, shift)
-    share, keywords = fraction("keyword_share", keyword_share), whole("keywords", keywords, 1)
-    if keywords >= vocabulary:
-        raise ValueError(f"keywords must be fewer than vocabulary = {vocabulary}, got {keywords}")
-    odds = np.zeros((whole("classes", classes, minimum=2), vocabulary))
-    for row in odds:
-        own = rng.choice(vocabulary, keywords, replace=False)
-        mass = p[own].sum()
-        row[own] = np.log(share / (1 - share) * (1 - mass) / mass)
-    tags = _zipf_mandelbrot(classes, exponent, shift)
-    return TextLaw(p, odds, tags, 3.0, 0.5, 3, "synthetic tagged questions")
+    laws = zipf / zipf.sum(), np.stack([-odds, odds]), np.ones(2) / 2
+    return TextLaw(*laws, 5.1, 0.6, 10, "synthetic reviews")
 
 
 def movie_reviews(
@@ -238,23 +201,6 @@ def movie_reviews(
     (100, 501)
     """
     sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
-    return review_law(rng, **law).samples(rng, sizes, rows)
-
-
-def stack_overflow(
-    rng: np.random.Generator,
-    *,
-    train_size: int = 246_092,
-    test_size: int = 61_719,
-    rows: str = "multi-hot",
-    **law: Any,
-) -> tuple[TextData, TextData]:
-    """Draw a law of 500 `classes`, and training data and test data from it.
-
-    A document has about 20 distinct words. A class has `keywords` = 20 words of its own, chosen at
-    random, which make up `keyword_share` = 0.15 of the words of its documents; the classes have
-    Zipf-Mandelbrot probabilities. The other arguments are those of `movie_reviews`, without
-    `informative` and `strength`. The sizes are those of StackOverflow (anon2025, Appendix C).
-    """
-    sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
-    return question_law(rng, **law).samples(rng, sizes, rows)
+    drawn = review_law(rng, **law)
+    train, test = (drawn.sample(rng, size, rows=rows) for size in sizes)
+    return train, test
