@@ -30,7 +30,6 @@ from dataclasses import dataclass, field
 from math import inf, log, sqrt
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 
 from ..arguments import (
@@ -43,12 +42,12 @@ from ..arguments import (
     whole,
 )
 from ..divergence.gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
+from ..numerics.panels import panels
 from . import bins_replaced
 from .many_epochs import FAINTEST, cells_of_a_term, epsilon_above, least_delta, sum_of_terms
 from .runs import Run, delta_at, least_epsilon, least_noise
 
 _SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,), "replace": (1,)}
-_NODES, _WEIGHTS = leggauss(20)
 _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, over T e^epsilon
 
 
@@ -233,9 +232,8 @@ def _far(sigma: float, count: int, epsilon: float, points: int) -> float:
     near = sigma * np.geomspace(1e-5, 3, 12)
     ends = np.concatenate([np.linspace(-9.0, 9.0, 19), kink - near, [kink], kink + near])
     ends = np.unique(np.clip(ends, -9.0, 9.0))
-    half = np.diff(ends)[:, None] / 2
-    z = (ends[:-1, None] + half * (1 + _NODES)).ravel()
-    weights = (half * _WEIGHTS).ravel() * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    z, lengths = panels(ends, 20)
+    weights = lengths * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     terms = np.exp(np.minimum(z / sigma + 1 / (2 * sigma**2) - log_level, 300.0))
     with np.errstate(divide="ignore", over="ignore"):
         means = [float(rest @ np.maximum(1 - 1 / (term + place), 0)) for term in terms]

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.special import gammaincc, ndtr
 
 from ..arguments import Array
-from .noise_laws import REACH, chi_density, panels, scale_density, scale_range
+from ..numerics.panels import panels
+from .noise_laws import REACH, chi_density, scale_density, scale_range
 from .normalised_means import inverse_square, mean_per_snr
 
 _ORDER = 60

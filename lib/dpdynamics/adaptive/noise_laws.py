@@ -1,11 +1,9 @@
-r"""Densities and quadratures of the noise: chi laws, and the scale of a Student law.
+r"""Densities of the noise: chi laws, and the scale of a Student law.
 
 The density of :math:`\ln s` for :math:`s = \chi^2_m/m` is
 :math:`\sqrt{m/4\pi}\,e^{-\theta(m/2)}\exp(-\frac m2(s - 1 - \ln s))`, theta being what Stirling's
 formula leaves of the Gamma function: in this form nothing cancels, however large m.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,22 +13,6 @@ from ..arguments import Array
 
 _CUT = 42.0
 REACH = 9.5  # standard deviations that a quadrature covers
-
-
-class Rule(NamedTuple):
-    """Nodes and weights of a quadrature, arrays of one shape."""
-
-    nodes: Array
-    weights: Array
-
-
-def panels(edges: Array, order: int) -> Rule:
-    """Gauss rules between consecutive edges (..., n + 1), as one rule (..., n order)."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    half = np.diff(edges, axis=-1)[..., None] / 2
-    middle = (edges[..., 1:, None] + edges[..., :-1, None]) / 2
-    shape = (*edges.shape[:-1], (edges.shape[-1] - 1) * order)
-    return Rule((middle + half * nodes).reshape(shape), (half * weights).reshape(shape))
 
 
 def chi_density(v: Array, m: ArrayLike) -> Array:

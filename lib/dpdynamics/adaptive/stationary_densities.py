@@ -10,8 +10,8 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.special import erf, logsumexp, ndtr, poch
 
 from ..arguments import Array, finite_array, one_of, plain, positive
+from ..numerics.panels import panels
 from .laws import Law
-from .noise_laws import panels
 
 ORDER = 20  # Gauss points of a panel
 EQUATIONS = ("full", "constant noise", "linear")

@@ -16,13 +16,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 from scipy.special import log_expit, log_ndtr
 
 from ..arguments import Array, finite_array, orders_array, plain
 from ..numerics.inversion import Complex, Cumulants
 from ..numerics.normal_masses import normal_masses
+from ..numerics.panels import panels
 from ..numerics.privacy_loss import PrivacyLossDistribution, interpolated
 from .gaussian import gaussian_delta
 from .pairs import END, OnLine, Part, Seen, reach_of
@@ -30,7 +30,6 @@ from .pairs import END, OnLine, Part, Seen, reach_of
 Places = tuple[float, float]
 
 _NEAR = 64  # cells next to the base in which a law may be narrower than a cell
-_NODES, _WEIGHTS = leggauss(64)
 _REACH = 9.5  # where a normal density has fallen by e^-45
 _PIECE = 0.5  # of the line, looked at before the mesh is chosen
 
@@ -120,12 +119,11 @@ class SampledNormals(OnLine):
     def _spreads(self, start: Array, end: Array, j: Array, mesh: float) -> Array:
         """Integrate x (1 - x) under P over cells, x from 0 to 1 being the place of the loss."""
         start, end = np.clip(start, -40.0, 40.0), np.clip(end, -40.0, 40.0)
-        half = ((end - start) / 2)[:, None]
-        u = start[:, None] + half * (1 + _NODES)
+        u, lengths = panels(np.stack([start, end], axis=-1), 64)
         log_p, log_q = (self._log(u, place) for place in self.places[0])
         x = (log_p - log_q - self.base) / mesh - j[:, None]
         density = np.exp(log_p - u**2 / 2) / np.sqrt(2 * np.pi)
-        return np.asarray((x * (1 - x) * density * np.abs(half)) @ _WEIGHTS)
+        return np.asarray(np.sum(x * (1 - x) * density * np.abs(lengths), axis=-1))
 
     def _log(self, u: Array, place: float) -> Array:
         """Return the log density of a law over the standard normal one."""
