@@ -104,10 +104,6 @@ class Ledger:
         chosen = self.inventory.papers if source is None else (source,)
         return [row for row in self.rows.values() if row.claim.paper in chosen]
 
-    def owned(self, chapter: Chapter) -> list[Row]:
-        """The rows of a chapter."""
-        return [self.rows[claim] for claim in chapter.owns]
-
     def count(self, verdict: str | None = None, source: str | None = None) -> int:
         """Number of claims with a verdict (all if None), of one source (all papers if None)."""
         return sum(verdict in (None, row.verdict) for row in self.of(source))

@@ -216,15 +216,10 @@ def epsilon_to_zcdp(
     return plain(values)
 
 
-def _orders(orders: ArrayLike) -> Array:
-    a = orders_array("orders", orders)
+def _curve(orders: ArrayLike, rdp: ArrayLike) -> tuple[Array, Array]:
+    a, divergences = orders_array("orders", orders), finite_array("rdp", rdp, infinite=True)
     if a.size == 0:
         raise ValueError("orders must not be empty")
-    return a
-
-
-def _curve(orders: ArrayLike, rdp: ArrayLike) -> tuple[Array, Array]:
-    a, divergences = _orders(orders), finite_array("rdp", rdp, infinite=True)
     if a.ndim != 1 or divergences.ndim == 0 or divergences.shape[-1] != a.size:
         raise ValueError(f"rdp must have one entry for each of the {a.size} orders")
     if np.any(divergences < 0):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import expm, solve, solve_discrete_lyapunov
+from scipy.linalg import expm
 
 from dpdynamics.arguments import Array, finite_array, nonnegative, vector, whole
 
@@ -54,14 +54,6 @@ class Transition(NamedTuple):
             later = self.matrix @ mean + self.shift, (carried + carried.T) / 2
         _check_finite(later)
         return GaussianLaw(*later)
-
-    def stationary(self) -> GaussianLaw:
-        """Return what repetition leaves unchanged; ValueError at a spectral radius of 1 or more."""
-        radius = np.abs(np.linalg.eigvals(self.matrix)).max()
-        if radius >= 1:
-            raise ValueError(f"matrix must have a spectral radius below 1, got {radius}")
-        mean = solve(np.eye(self.shift.size) - self.matrix, self.shift)
-        return GaussianLaw(mean, solve_discrete_lyapunov(self.matrix, self.covariance))
 
 
 def linear_recursion(F: ArrayLike, g: ArrayLike, C: ArrayLike) -> Transition:
