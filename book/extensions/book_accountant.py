@@ -1,8 +1,8 @@
 """The directive ``{accountant}``: the form that answers, in the page, what a run of DP-SGD spends.
 
 Its content is what stands in its place where no script runs: on paper, in JupyterLab, without
-JavaScript. The form is ``book/static/accountant_form.js``, its numbers are ``accountant.js`` and
-``accountant_many.js``; they, and their style, are loaded by pages with the directive only.
+JavaScript. The form is ``book/static/accountant_form.js``, its numbers are those of `NUMBERS`;
+they, and their style, are loaded by pages with the directive only.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ PLACES = {  # in the chapter on accounting
     "bins": (EPOCH, BINS),
     "unknown": (PAIR, ONE_STEP, MANY_STEPS, EPOCH, BINS),
 }
+NUMBERS = [f"accountant{part}.js" for part in ("_mesh", "_many", "_epochs", "")]  # in this order
 MARK = '<form class="accountant-form"'
 
 
@@ -61,7 +62,7 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: A
     """Let a page with the form load its script and style."""
     if MARK in context.get("body", ""):
         app.add_css_file("accountant.css")
-        for script in ("accountant_many.js", "accountant.js", "accountant_form.js"):
+        for script in (*NUMBERS, "accountant_form.js"):
             app.add_js_file(script, loading_method="defer")
 
 

@@ -1,5 +1,5 @@
 /* The accountant of Poisson sampling in plain JavaScript: exact epsilon, delta and noise multiplier of composed
-   Gaussian releases. No dependency, no page; `globalThis.accountant` holds what it offers, see its end.
+   Gaussian releases. No page; `globalThis.accountant` holds what it offers, see its end.
 
    The route is that of lib/dpdynamics (divergence/gaussian_pair.py, numerics/inversion.py), where it is derived.
    With L = ln(dP/dQ) the privacy loss of one step and M(z) = E_P exp(zL), after k steps and for any c > 0
@@ -23,12 +23,14 @@
    * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
      with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
      top down nowhere larger (numerics/privacy_loss.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
-   * Many steps on batches of fixed size: accountant_many.js has a bound that takes longer; `closer` asks it.
+   * Many steps on batches of fixed size, many epochs of balls and bins: accountant_many.js and accountant_epochs.js have bounds
+     that take longer; `closer` asks them.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
   "use strict";
 
+  const { privacyLoss } = globalThis, { GAUSS, normal, between } = privacyLoss;
   const ALIAS = [8.7, 11.5, 1.1], END = 44, LEFT_OUT = 1e-10, IMAGES = 28, TAIL = 1e-13, GROWTH = 1.6, AGREE = 1e-8, MOST_ORDER = 128;
   const FINENESS = [1.25, 1.6, 2, 3];
   const MOST_NODES = 1 << 17, MOST_WORK = 5e7, MOST_TOTAL = 3e7, RARE_TOTAL = 5e6;  /* products in one line, and for one value: a tenth of a second */
@@ -68,20 +70,6 @@
       x += (-x * x / 2 - Math.log(denominator * Math.sqrt(2 * Math.PI)) - Math.log(p)) / denominator;
     }
     return x;
-  }
-
-  /* P(N < x), to 1e-13 of itself. */
-  function normal(x) {
-    if (x > 3) return 1 - normal(-x);
-    const density = Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI);
-    if (x < -3) {
-      let mills = 0;
-      for (let k = 70; k > 0; k--) mills = k / (mills - x);
-      return density / (mills - x);
-    }
-    let sum = x;
-    for (let k = 3, term = x; Math.abs(term) > 1e-17; k += 2) sum += term *= x * x / k;
-    return 0.5 + density * sum;
   }
 
   const logSum = (x, y) => Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)));
@@ -224,18 +212,6 @@
   }
 
   /* --- one step of a batch of fixed size ------------------------------------------------------- */
-
-  /* Nodes and weights of Gauss's rule on [0, 1], by Newton's method on the Legendre polynomial. */
-  const GAUSS = Array.from({ length: 16 }, (_, i) => {
-    let x = Math.cos(Math.PI * (i + 0.75) / 16.5), slope;
-    for (let round = 0; round < 50; round++) {
-      let [before, now] = [1, x];
-      for (let n = 2; n <= 16; n++) [before, now] = [now, ((2 * n - 1) * x * now - (n - 1) * before) / n];
-      slope = 16 * (x * now - before) / (x * x - 1);
-      x -= now / slope;
-    }
-    return [(1 + x) / 2, 1 / ((1 - x * x) * slope * slope)];
-  });
 
   /* What no data exceed: the places of the record in P and Q for positive losses, and for the direction exchanged. */
   const WORST = { replace: [[2, 0], [2, 0]], remove: [[2, 1], [1, 0]], add: [[1, 0], [2, 1]] };
@@ -566,27 +542,6 @@
 
   const CELLS = 1 << 15, ROUGH = 1 << 12, OUTSIDE = 1e-16;
 
-  /* A complex Fourier transform in place, of a power of two. */
-  function fourier(x, y) {
-    const n = x.length;
-    for (let i = 1, j = 0; i < n; i++) {
-      let bit = n >> 1;
-      for (; j & bit; bit >>= 1) j ^= bit;
-      j ^= bit;
-      if (i < j) { let t = x[i]; x[i] = x[j]; x[j] = t; t = y[i]; y[i] = y[j]; y[j] = t; }
-    }
-    for (let half = 1; half < n; half *= 2) {
-      const cosine = new Float64Array(half), sine = new Float64Array(half);
-      for (let k = 0; k < half; k++) { cosine[k] = Math.cos(Math.PI * k / half); sine[k] = -Math.sin(Math.PI * k / half); }
-      for (let start = 0; start < n; start += 2 * half) {
-        for (let k = 0, a = start, b = start + half; k < half; k++, a++, b++) {
-          const u = x[b] * cosine[k] - y[b] * sine[k], v = x[b] * sine[k] + y[b] * cosine[k];
-          x[b] = x[a] - u; y[b] = y[a] - v; x[a] += u; y[a] += v;
-        }
-      }
-    }
-  }
-
   const grown = (x) => x + Math.log(-Math.expm1(-x));  /* ln(e^x - 1) */
 
   /* The u at which the loss of places (a, b) is as given, not below the base of the side (divergence/gaussian_pair.py). */
@@ -599,17 +554,6 @@
     }
     const root = logSum(2 * loss, Math.log(4) + odds + grown(loss) - 1 / (k * k));
     return 1.5 / k + k * (logSum(loss, root / 2) - Math.LN2);
-  }
-
-  /* The mass of the normal law around a place: a series or a quadrature if there is little, else in the smaller tail. */
-  function between(low, high, place) {
-    const width = high - low, start = low - place, end = high - place, middle = (start + end) / 2, square = middle * middle;
-    if (width * (1 + Math.abs(middle)) < 0.05) {
-      const w = width * width;
-      return width * (1 + w / 24 * (square - 1 + w / 80 * (square * square - 6 * square + 3))) * Math.exp(-square / 2) / Math.sqrt(2 * Math.PI);
-    }
-    if (!(width < 0.5)) return start > 0 ? normal(-start) - normal(-end) : normal(end) - normal(start);
-    return width * GAUSS.reduce((sum, [at, weight]) => sum + weight * Math.exp(-((start + width * at) ** 2) / 2), 0) / Math.sqrt(2 * Math.PI);
   }
 
   /* One step on a mesh: masses of P and Q between neighbouring losses base + j mesh, j from `first`; P's beyond, and of no loss. */
@@ -654,30 +598,6 @@
     return law;
   }
 
-  /* A step whose profile is nowhere larger: from the top down outcomes are gathered until their common loss is on the
-     mesh (numerics/privacy_loss.py). */
-  function lowered({ first, base, p, q }, mesh) {
-    const law = new Float64Array(p.length + 1);
-    let surplus = 0, at = 0, ratio = 1;
-    for (let j = p.length - 1; j >= 0; j--) {
-      let share = 0;
-      if (surplus > 0) {
-        const gain = p[j] - ratio * q[j];
-        share = surplus + gain >= 0 ? 1 : surplus / -gain;
-        law[at] += share * p[j];
-        surplus += share * gain;
-        if (share === 1) continue;
-      }
-      at = j;
-      ratio = Math.exp(base + (first + j) * mesh);
-      law[at] += (1 - share) * p[j];
-      surplus = Math.max(0, (1 - share) * (p[j] - ratio * q[j]));
-    }
-    return law;
-  }
-
-  const TILTS = Array.from({ length: 60 }, (_, i) => Math.exp(-5 + i / 4));
-
   /* Bounds on the profile of all steps, at losses `top`, `top` - `mesh`, ... Nothing is left out unnoticed: what leaves
      the window above counts in full in the upper bound, what leaves it below is taken off the lower. */
   function meshed(law, rough) {
@@ -686,70 +606,31 @@
     if (!law.cells) throw new Refusal(SLOW);
     const { steps } = law, span = law.cells.sides.reduce((most, { k, places: [a, b], q }) => Math.max(most,
       logMixture(law.reach + a / k, q, k, a) - logMixture(law.reach + a / k, q, k, b) - Math.min(0, law.cells.base)), 0);
-    const wide = span / 1000, one = onCells(law, wide), coarse = raised(one, wide);
     /* Chernoff's bounds by a coarser law, which has more mass far out. */
-    const levels = coarse.map((_, j) => one.base + (one.first + j) * wide), ends = [coarse.findIndex((x) => x > 0), coarse.findLastIndex((x) => x > 0)];
-    const far = (sign) => TILTS.reduce((best, t) => {
-      const most = sign * t * levels[ends[sign > 0 ? 1 : 0]];
-      let sum = 0;
-      for (let j = ends[0]; j <= ends[1]; j++) sum += coarse[j] * Math.exp(sign * t * levels[j] - most);
-      return Math.min(best, (steps * (most + Math.log(sum)) - Math.log(OUTSIDE)) / t);
-    }, Infinity);
-    const start = steps * one.base, low = Math.min(start, Math.max(-far(-1), start + steps * one.first * wide));
-    const high = Math.max(start, Math.min(far(1), start + steps * (one.first + coarse.length) * wide));
-    const mesh = (high - low) / (size - 4), fine = onCells(law, mesh), above = raised(fine, mesh);
-    const below = fine.idle ? undefined : lowered(fine, mesh), x = new Float64Array(size), y = new Float64Array(size);
-    above.forEach((mass, j) => {
-      const at = (((fine.first + j) % size) + size) % size;
-      x[at] += mass;
-      if (below) y[at] += below[j];
-    });
-    fourier(x, y);
-    /* Both laws at once: the transform of the first is Hermitian, that of i times the second is not. */
-    const power = (x, y) => {
-      let re = 1, im = 0;
-      for (let left = steps; left; left = Math.floor(left / 2)) {
-        if (left % 2) [re, im] = [re * x - im * y, re * y + im * x];
-        [x, y] = [x * x - y * y, 2 * x * y];
-      }
-      return [re, im];
-    };
-    for (let i = 0; i <= size / 2; i++) {
-      const j = (size - i) % size, [a, b] = power((x[i] + x[j]) / 2, (y[i] - y[j]) / 2), [c, d] = power((y[i] + y[j]) / 2, (x[j] - x[i]) / 2);
-      x[i] = a - d; y[i] = -b - c;  /* conjugate, so that the transform is the inverse */
-      x[j] = a + d; y[j] = b - c;
-    }
-    fourier(x, y);
-    const first = Math.floor((low - start) / mesh), top = start + (first + size - 1) * mesh, decay = Math.exp(-mesh), margin = 1e-13 + 1e-15 * steps;
-    const profile = (part, sign, extra) => {
-      const found = new Float64Array(size);
-      for (let i = 0, mass = 0, held = 0; i < size; i++) {
-        const at = (((first + size - 1 - i) % size) + size) % size, here = sign * part[at] / size;
-        mass += here;
-        held = held * decay + here;
-        found[i] = mass - held + extra;
-      }
-      return found;
-    };
-    if (!(Math.abs(x[0]) + Math.abs(y[0]) < 2 * size)) throw new Refusal(FAR);  /* not a number */
-    const bounds = { top, mesh, above: profile(x, 1, steps * fine.lost + OUTSIDE + margin), below: below && profile(y, -1, -OUTSIDE - margin) };
+    const wide = span / 1000, one = onCells(law, wide), masses = raised(one, wide), start = steps * one.base;
+    const ends = privacyLoss.tails({ ...one, masses, mesh: wide }, steps, -Math.log(OUTSIDE));
+    const low = Math.min(start, Math.max(ends[0], start + steps * one.first * wide));
+    const high = Math.max(start, Math.min(ends[1], start + steps * (one.first + masses.length) * wide));
+    const mesh = (high - low) / (size - 4), fine = onCells(law, mesh), laws = [raised(fine, mesh)];
+    if (!fine.idle) laws.push(privacyLoss.lowered(fine, mesh));
+    const { top, profiles: [above, below] } = privacyLoss.composed(laws, { ...fine, mesh }, steps, low, high), margin = OUTSIDE + 1e-13 + 1e-15 * steps;
+    if (!Number.isFinite(above.at(-1) + (below?.at(-1) ?? 0))) throw new Refusal(FAR);
+    const bounds = { above: { top, mesh, profile: above.map((x) => x + steps * fine.lost + margin) } };
+    if (below) bounds.below = { top, mesh, profile: below.map((x) => x - margin) };
     composed.set(name, bounds);
     return bounds;
   }
 
-  /* Where a bound falls to delta: linear in exp(epsilon) between the points. */
+  /* Where a bound falls to delta. */
   function meshedEpsilon(law, delta, side, rough) {
-    const { top, mesh, [side]: profile } = meshed(law, rough);
-    const at = profile ? profile.findIndex((x) => x > delta) : 0;
-    if (at <= 0) return side === "above" && at === 0 ? Infinity : 0;
-    return Math.max(0, top - at * mesh + Math.log1p((profile[at] - delta) / (profile[at] - profile[at - 1]) * Math.expm1(mesh)));
+    const found = meshed(law, rough)[side];
+    return found ? privacyLoss.fallsTo(found, delta) : 0;
   }
 
-  /* A bound on delta, at the point of the mesh on the safe side. */
+  /* A bound on delta. */
   function meshedDelta(law, epsilon, side) {
-    const { top, mesh, [side]: profile } = meshed(law), place = (top - epsilon) / mesh, at = side === "above" ? Math.ceil(place) : Math.floor(place);
-    if (!profile || at >= profile.length) return side === "above" ? 1 : 0;
-    return Math.max(0, Math.min(1, profile[Math.max(at, 0)]));
+    const found = meshed(law)[side], value = found ? privacyLoss.profileAt(found, epsilon) : 0;
+    return Number.isNaN(value) ? (side === "above" ? 1 : 0) : Math.max(0, Math.min(1, value));
   }
 
   /* --- what it offers -------------------------------------------------------------------------- */
@@ -934,7 +815,7 @@
   /* Less noise than this certainly exceeds epsilon; 0 where nothing is proved. */
   const noiseBelow = (run) => or(() => 0, () => noise(run, "below", epsilonBelow) * (1 - 1e-4));
 
-  /* --- many steps on batches of fixed size: a closer bound, that takes time ------------------------- */
+  /* --- closer bounds, that take time: many steps on batches of fixed size, many epochs of balls and bins -- */
 
   const profiles = new Map();
 
@@ -950,38 +831,69 @@
     return profiles.get(name);
   }
 
-  /* A bound on epsilon; infinite where none is computed. */
-  function* epsilonOfMany(run) {
-    const bounds = yield* manyProfiles(run);
-    return bounds ? Math.max(...bounds.map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; })) : Infinity;
+  const LARGEST = ([high, low]) => ({ high: Math.max(...high), low: Math.max(0, ...low) });
+  /* By sampling: why there is no closer bound; the bounds of all directions on epsilon at delta and on delta at epsilon, those
+     from below only if asked for; how well a noise is found. */
+  const CLOSER = {
+    fixed: {
+      why: () => "",
+      tolerance: 1e-3,
+      *epsilon(run) {
+        const bounds = yield* manyProfiles(run);
+        return [bounds ? bounds.map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; }) : [Infinity], []];
+      },
+      *delta(run) {
+        const bounds = yield* manyProfiles(run);
+        return [bounds ? bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)]) : [1], []];
+      },
+    },
+    bins: {
+      why: ({ q, steps, relation, ...run }) => (relation === "replace" ? "for a replaced record none is known" : globalThis.manyEpochs.refusal({ ...run, ...epochsOf(q, steps) })),
+      tolerance: 1e-6,
+      *read({ q, steps, ...run }, read, below) {
+        const { epochs, whole, batches } = epochsOf(q, steps), found = [[], []];
+        for (const add of [false, true]) found[0].push(read(yield* globalThis.manyEpochs.above({ ...run, batches, epochs, add })));
+        if (!below || !whole) return found;
+        for (const add of [false, true]) {
+          const law = yield* globalThis.manyEpochs.below({ ...run, batches, epochs: whole, add });
+          if (law) found[1].push(read(law));
+        }
+        return found;
+      },
+      epsilon: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.fallsTo(law, run.delta), below),
+      delta: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.profileAt(law, run.epsilon), below),
+    },
+  };
+
+  function epochsOf(q, steps) {
+    const { inside: batches } = epochOf(q);
+    return { batches, epochs: Math.ceil(steps / batches), whole: Math.floor(steps / batches) };
   }
 
-  /* A bound on delta at `epsilon`; 1 where none is computed. */
-  function* deltaOfMany(run) {
-    const bounds = yield* manyProfiles(run);
-    return bounds ? Math.max(...bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)])) : 1;
-  }
-
-  /* Noise below `start`, from which on epsilon is at most the target, to 1e-3 of itself; `start` where none is found. */
-  function* noiseOfMany({ epsilon: target, start, ...run }) {
+  /* Noise below `start`, from which on epsilon is at most the target, to a tolerance; `start` where none is found. */
+  function* noiseCloser({ why, epsilon, tolerance }, { epsilon: target, start, ...run }) {
     let v = Math.log(start), enough = v, slope = -2, before;
     for (let i = 0; i < 12; i++) {
-      const excess = Math.log((yield* epsilonOfMany({ ...run, noise: Math.exp(v) })) / target);
+      const asked = { ...run, noise: Math.exp(v) };
+      if (why(asked)) break;
+      const excess = Math.max(-30, Math.log(LARGEST(yield* epsilon(asked)).high / target));
       if (!(excess < Infinity) || i === 0 && excess > 0) break;
       if (excess <= 0) enough = Math.min(enough, v);
-      if (excess <= 0 && excess > -1e-3) break;
+      if (excess <= 0 && excess > -tolerance) break;
       if (before && v !== before[0]) slope = Math.max(-8, Math.min(-0.5, (excess - before[1]) / (v - before[0])));
       before = [v, excess];
-      v = Math.min(v - (excess + 2e-4) / slope, enough - (excess > 0 ? 1e-5 : 0));
+      v = Math.min(v - (excess + tolerance / 5) / slope, enough - (excess > 0 ? tolerance / 100 : 0));
     }
-    return Math.exp(enough);
+    return { high: Math.exp(enough), low: 0 };
   }
 
-  /* Piece by piece what takes long, for fresh samples of fixed size: epsilon at delta, else delta at epsilon, else noise
-     below `start`. Epsilon is infinite, delta 1 and noise `start` where nothing closer is known. */
-  function closer({ what, ...run }) {
+  /* Piece by piece what takes long, for `sampling` fixed or bins: {low, high}, of epsilon at delta, else of delta at epsilon, else
+     of noise below `start`. The upper end is infinite, 1 or `start` where nothing closer is known; then `why` may say why. */
+  function* closer({ what, sampling, ...run }) {
     checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
-    return { epsilon: epsilonOfMany, delta: deltaOfMany, noise: noiseOfMany }[what](run);
+    const bounds = CLOSER[sampling], why = bounds.why({ ...run, noise: run.noise ?? run.start });
+    if (why) return { high: { epsilon: Infinity, delta: 1, noise: run.start }[what], low: 0, why };
+    return what === "noise" ? yield* noiseCloser(bounds, run) : LARGEST(yield* bounds[what](run, true));
   }
 
   /* Each answer begins afresh. */

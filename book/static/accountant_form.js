@@ -75,7 +75,6 @@
 
   /* --- what is said ---------------------------------------------------------------------------- */
 
-  const TOGETHER = "a bound on all steps together (an upper bound, dpdynamics)";
   const CONVOLVED = "privacy loss of a step, convolved on a mesh (an upper bound, dpdynamics)";
   const ATTACK = "an attack on the largest release, or on the sum of the releases, of each epoch";
   /* How the batches of each kind are drawn, in a model card and in the answer; what the two ends of epsilon rest on. */
@@ -83,11 +82,12 @@
     whole: { drawn: "every record in every step, batches of", words: "whole batches", from: "exact accountant (dpdynamics)" },
     poisson: { drawn: "Poisson samples of expected size", words: "Poisson samples", from: "exact accountant (dpdynamics)", not: "is not exact" },
     fixed: { drawn: "fresh samples without replacement, batches of", words: "samples of fixed size", from: "dominating pair of a step, composed (an upper bound, dpdynamics)",
-      above: "No data exceed the upper end; explicit data spend the lower", below: "explicit data spend" },
+      above: "No data exceed the upper end; explicit data spend the lower", below: "explicit data spend", closer: "a bound on all steps together (an upper bound, dpdynamics)" },
     shuffled: { drawn: "shuffled epochs, batches of", words: "shuffled epochs", from: "plain Gaussian releases, no amplification (an upper bound)", once: true,
       above: `The upper end is guaranteed without amplification, as a record takes part once in each epoch; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
     bins: { drawn: "every record in one random batch of each epoch, batches of about", words: "epochs of balls and bins", from: "Rényi divergences of the epochs, composed (an upper bound, dpdynamics)", once: true,
-      above: `The upper end is guaranteed by the Rényi divergences of an epoch, composed; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
+      above: `The upper end is guaranteed by the Rényi divergences of an epoch, composed; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves`,
+      closer: "privacy loss of an epoch, composed on a mesh (an upper bound, dpdynamics)", instead: "The privacy loss of an epoch is put on a mesh and composed, rounded up for the upper end and down for the lower" },
   };
 
   const kept = (run, sampling) => run.keeps && sampling === "shuffled";
@@ -138,12 +138,18 @@
   /* A delta well below 1/n. */
   const smaller = (samples) => 10 ** Math.floor(Math.log10(0.1 / samples));
 
-  /* Many steps on fresh samples of fixed size: the search, piece by piece, for what is closer than the answer at once; or undefined. */
-  function fixedSize(run) {
-    if (run.batch === run.samples || !["fixed", "unknown"].includes(run.sampling)) return undefined;
-    const { sampling, ...ask } = asked(run, "fixed"), { accountant } = globalThis;
-    if (run.given === "noise") return accountant.closer({ what: "epsilon", ...ask, noise: run.value });
-    try { return accountant.closer({ what: "noise", ...ask, epsilon: run.value, start: accountant.noise({ ...ask, sampling, epsilon: run.value }) }); } catch { return undefined; }
+  /* The search, piece by piece, for what is closer than the answer at once: {low, high, why} by the way of drawing. */
+  function* sought(run) {
+    const { accountant } = globalThis, found = {};
+    for (const sampling of ["fixed", "bins"]) {
+      if (run.batch === run.samples || ![sampling, "unknown"].includes(run.sampling)) continue;
+      const ask = asked(run, sampling);
+      try {
+        found[sampling] = yield* accountant.closer(run.given === "noise" ? { what: "epsilon", ...ask, noise: run.value }
+          : { what: "noise", ...ask, epsilon: run.value, start: accountant.noise({ ...ask, epsilon: run.value }) });
+      } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
+    }
+    return found;
   }
 
   /* A long computation in pieces that leave the page alive; undefined where it is not wanted any more. */
@@ -158,14 +164,14 @@
     }
   }
 
-  /* The answer: {head, lines, card, noise, epsilon, asked}. `closer` is what `fixedSize` found. */
-  function answered(run, closer = Infinity) {
+  /* The answer: {head, lines, card, noise, epsilon, asked}. `closer` is what was `sought`. */
+  function answered(run, closer = {}) {
     const { accountant } = globalThis, noisy = run.given === "noise", what = noisy ? "ε" : "noise multiplier";
     if (run.sampling === "unknown" && run.batch < run.samples) {
       const each = ["poisson", "shuffled", "bins", "fixed"].map((sampling) => {
         try {
           const found = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
-          const value = sampling === "fixed" ? Math.min(found, closer) : found;
+          const value = Math.min(found, closer[sampling]?.high ?? Infinity);
           return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${large(up(value, 3))}` : `σ = ${up(value, 4)}`}.`;
         } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
@@ -173,27 +179,24 @@
         `Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. ${always(run)}`] };
     }
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
-    const near = ask.relation === run.relation ? "" : PUBLIC;
+    const near = ask.relation === run.relation ? "" : PUBLIC, { low: least = 0, high: most = Infinity, why: none } = closer[sampling] ?? {};
+    const basis = (nearer, both) => `${nearer && way.instead || (both ? way.above : way.above.split(";")[0])}.${none ? ` No closer bound is computed: ${none}.` : ""}`;
     if (noisy) {
-      const { low, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, closer);
-      const from = high < bound ? TOGETHER : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
+      const { low: attacked, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, most), low = Math.max(attacked, Math.min(least, high));
+      const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
-      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, together: high < bound };
+      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
-      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`${nearer(ask)}No exact ε is known for ${way.words}. ${low > 0 ? way.above : way.above.split(";")[0]}. ${counting(run, ask)}${near}`], ...told };
+      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}`], ...told };
     }
-    const bound = accountant.noise({ ...ask, epsilon: run.value }), noise = Math.min(bound, closer), quoted = up(noise, 4);
+    const bound = accountant.noise({ ...ask, epsilon: run.value }), noise = Math.min(bound, most), quoted = up(noise, 4);
     const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;
-    const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? TOGETHER : way.from), noise, epsilon: run.value, asked: ask, together: noise < bound };
+    const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? way.closer : way.from), noise, epsilon: run.value, asked: ask, nearer: noise < bound };
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
-    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${nearer(ask)}No exact noise multiplier is known for ${way.words}. ${way.above}. ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
+    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
   }
-
-  /* Where the library is closer than the page. */
-  const closerInPython = ({ sampling, relation }) => sampling === "bins" && relation === "zero_out";
-  const nearer = (ask) => closerInPython(ask) ? "The lines of Python and of the command below give a closer bound: they compose the distribution of an epoch itself (3.46 where this page has 3.74, for noise 1 in 30 epochs of 100 batches at δ = 1e-6). " : "";
 
   /* What is no answer here, and how epochs are counted. */
   function counting(run, { sampling, steps }) {
@@ -248,7 +251,7 @@
 
   /* Point after point, so that the page stays alive; what is refused is left out. `current` says whether to go on, `show`
      takes each plot. */
-  async function curves(run, { noise, epsilon, asked: ask, below, together }, current, show) {
+  async function curves(run, { noise, epsilon, asked: ask, below, nearer }, current, show) {
     const { accountant } = globalThis;
     const collect = async (places, at) => {
       const points = [], start = performance.now();
@@ -260,18 +263,20 @@
       return points.filter(([, , y]) => Number.isFinite(y));
     };
     const places = [...Array(13).keys()].map((k) => k / 8 * epsilon).filter((e) => e <= 1000);
-    /* The upper end, or what is closer. */
-    const least = async (high, question) => (together ? Math.min(high, (await drained(accountant.closer({ ...ask, noise, ...question }), current)) ?? high) : high);
+    /* Both ends, or what is closer. */
+    const ends = async ({ low, high }, question) => {
+      const found = nearer && await drained(accountant.closer({ ...ask, noise, ...question }), current) || { low, high };
+      return [Math.max(low, found.low), Math.min(high, found.high)];
+    };
     const profile = await collect(places, async (e) => {
-      const { low, high } = accountant.delta({ ...ask, noise, epsilon: e, rough: true });
-      return [e, Math.log10(low), Math.log10(await least(high, { what: "delta", epsilon: e }))];
+      const found = await ends(accountant.delta({ ...ask, noise, epsilon: e, rough: true }), { what: "delta", epsilon: e });
+      return [e, ...found.map(Math.log10)];
     });
     if (profile.length > 4) show(plot(profile, [0, places.at(-1)], [epsilon, Math.log10(run.delta)], "ε", "δ", true));
     const inside = WAYS[ask.sampling].once ? run.inEpoch : 1 / ask.q, whole = WAYS[ask.sampling].once ? inside : 1, rounds = ask.steps / whole;
     const lengths = [...new Set([...Array(12).keys()].map((k) => Math.max(1, Math.round(rounds * (k + 1) / 6)) * whole))].filter((steps) => steps <= 1e7);
     const growth = await collect(lengths, async (steps) => {
-      const { low, high } = accountant.epsilon({ ...ask, noise, steps, rough: true });
-      return [steps / inside, low, await least(high, { what: "epsilon", steps, coarse: true })];
+      return [steps / inside, ...await ends(accountant.epsilon({ ...ask, noise, steps, rough: true }), { what: "epsilon", steps, coarse: true })];
     });
     if (growth.length > 4) show(plot(growth, [lengths[0] / inside, lengths.at(-1) / inside], [ask.steps / inside, epsilon], "epochs", "ε", false));
     if (below) await collect([0], () => {
@@ -325,7 +330,7 @@
         answer.setAttribute("aria-busy", "false");
         return;
       }
-      const current = () => mine === turn, pieces = fixedSize(run), { done, value } = pieces?.next() ?? { done: true };
+      const current = () => mine === turn, pieces = sought(run), { done, value } = pieces.next();
       tell(run, value, current, !done);
       if (!done) drained(pieces, current).then((found) => { if (current()) tell(run, found, current); });
     }
@@ -338,15 +343,14 @@
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
-      if (busy) reply.lines.unshift("A closer bound on all steps together is being computed …");
+      if (busy) reply.lines.unshift("A closer bound on the whole run is being computed …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       if (busy) return;
       const plots = make("div", "", "accountant-plots");
       more.append(plots);
       if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
-      const same = closerInPython(reply.asked) ? "A closer bound" : "The same";
-      more.append(copyable(`${same} in Python`, python(run, reply.asked), "code"), copyable(`${same} as a command`, command(run, reply.asked), "code"));
+      more.append(copyable("The same in Python", python(run, reply.asked), "code"), copyable("The same as a command", command(run, reply.asked), "code"));
       for (const item of evidence) item.hidden = !item.dataset.sampling.split(" ").includes(reply.asked.sampling);
       more.append(basis);
       if (reply.epsilon > 0) curves(run, reply, current, (found) => { if (current()) plots.append(found); });

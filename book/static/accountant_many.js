@@ -8,6 +8,7 @@
 (() => {
   "use strict";
 
+  const { forward, backward, mirrored } = globalThis.privacyLoss;
   const FEWEST = 100, NOISES = [0.7, 50], LARGEST = 1 << 17, REACH = 8.3, LOWEST = 34, SURE = 14, FINENESS = 0.12;
   const SLACKS = Array.from({ length: 15 }, (_, i) => 1e-13 * 10 ** (i / 2));
   const LEGS = [0, 0.02, 0.06, 0.12, 0.25, 0.45, 0.7, 0.95, 1.2, 1.45, 1.65, 1.8, 1.9, 1.97, 2];
@@ -46,79 +47,6 @@
     const i = Math.round((x - BOTTOM) * CELL), at = BOTTOM + i / CELL, t = x - at, s = at * at;
     return table[i] + Math.exp(-s / 2) * 0.3989422804014327 * t
       * (1 - t * (at / 2 - t * ((s - 1) / 6 - t * (at * (s - 3) / 24 - t * ((s * s - 6 * s + 3) / 120)))));
-  }
-
-  /* --- Fourier transforms without sorting ------------------------------------------------------------- */
-
-  const turns = new Map();
-  function turned(n) {
-    if (!turns.has(n)) {
-      const cosine = new Float64Array(n), sine = new Float64Array(n);  /* those of half h from place h on */
-      for (let half = 1; half < n; half *= 2) {
-        for (let k = 0; k < half; k++) { cosine[half + k] = Math.cos(Math.PI * k / half); sine[half + k] = Math.sin(Math.PI * k / half); }
-      }
-      turns.clear();
-      turns.set(n, [cosine, sine]);
-    }
-    return turns.get(n);
-  }
-
-  /* From natural to reversed order, two levels at a time. */
-  function forward(x, y) {
-    const n = x.length, [cosine, sine] = turned(n);
-    let half = n >> 1;
-    for (; half > 1; half >>= 2) {
-      const quarter = half >> 1;
-      for (let start = 0; start < n; start += 2 * half) {
-        for (let k = 0, a = start, b = a + quarter, c = a + half, d = c + quarter; k < quarter; k++, a++, b++, c++, d++) {
-          const c1 = cosine[half + k], s1 = sine[half + k], c2 = cosine[quarter + k], s2 = sine[quarter + k];
-          let u = x[a] - x[c], v = y[a] - y[c];
-          const p = x[a] + x[c], q = y[a] + y[c], r = x[b] + x[d], t = y[b] + y[d], e = u * c1 + v * s1, f = v * c1 - u * s1;
-          u = x[b] - x[d]; v = y[b] - y[d];
-          const g = v * c1 - u * s1, h = -u * c1 - v * s1;  /* a quarter turn further */
-          x[a] = p + r; y[a] = q + t;
-          u = p - r; v = q - t;
-          x[b] = u * c2 + v * s2; y[b] = v * c2 - u * s2;
-          x[c] = e + g; y[c] = f + h;
-          u = e - g; v = f - h;
-          x[d] = u * c2 + v * s2; y[d] = v * c2 - u * s2;
-        }
-      }
-    }
-    if (half === 1) pairwise(x, y);
-  }
-
-  /* From reversed to natural order, n times the inverse. */
-  function backward(x, y) {
-    const n = x.length, [cosine, sine] = turned(n);
-    let quarter = 1;
-    if (Math.log2(n) % 2) { pairwise(x, y); quarter = 2; }
-    for (; quarter < n; quarter *= 4) {
-      const half = 2 * quarter;
-      for (let start = 0; start < n; start += 2 * half) {
-        for (let k = 0, a = start, b = a + quarter, c = a + half, d = c + quarter; k < quarter; k++, a++, b++, c++, d++) {
-          const c1 = cosine[half + k], s1 = sine[half + k], c2 = cosine[quarter + k], s2 = sine[quarter + k];
-          const bx = x[b] * c2 - y[b] * s2, by = y[b] * c2 + x[b] * s2, dx = x[d] * c2 - y[d] * s2, dy = y[d] * c2 + x[d] * s2;
-          const p = x[a] + bx, q = y[a] + by, r = x[a] - bx, t = y[a] - by;
-          let u = x[c] + dx, v = y[c] + dy;
-          const e = u * c1 - v * s1, f = v * c1 + u * s1;
-          u = x[c] - dx; v = y[c] - dy;
-          const g = -v * c1 - u * s1, h = u * c1 - v * s1;  /* a quarter turn further */
-          x[a] = p + e; y[a] = q + f;
-          x[c] = p - e; y[c] = q - f;
-          x[b] = r + g; y[b] = t + h;
-          x[d] = r - g; y[d] = t - h;
-        }
-      }
-    }
-  }
-
-  function pairwise(x, y) {
-    for (let i = 0; i < x.length; i += 2) {
-      const u = x[i + 1], v = y[i + 1];
-      x[i + 1] = x[i] - u; y[i + 1] = y[i] - v;
-      x[i] += u; y[i] += v;
-    }
   }
 
   /* --- one step ----------------------------------------------------------------------------------------- */
@@ -232,18 +160,15 @@
 
   /* --- all steps ------------------------------------------------------------------------------------------ */
 
-  /* ln (1 + z) of the transform of a real sequence, in place. Transforms of reals come in conjugate pairs, in reversed order
-     mirrored within each [h, 2h); made so to the last digit, as rounding would let real and imaginary parts leak. */
+  /* ln (1 + z) of the transform of a real sequence, in place; mirrored to the last digit, as rounding would let real and
+     imaginary parts leak. */
   function logarithms([x, y]) {
-    y[0] = y[1] = 0;
     for (let i = 0; i < x.length; i++) [x[i], y[i]] = [Math.log1p(2 * x[i] + x[i] * x[i] + y[i] * y[i]) / 2, Math.atan2(y[i], 1 + x[i])];
-    for (let h = 2; h < x.length; h *= 2) {
-      for (let i = h, j = 2 * h - 1; i < j; i++, j--) {
-        x[i] = x[j] = (x[i] + x[j]) / 2;
-        y[i] = (y[i] - y[j]) / 2;
-        y[j] = -y[i];
-      }
-    }
+    mirrored(x.length, (i, j) => {
+      x[i] = x[j] = (x[i] + x[j]) / 2;
+      y[i] = (y[i] - y[j]) / 2;
+      y[j] = -y[i];
+    });
     return [x, y];
   }
 
