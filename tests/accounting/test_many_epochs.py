@@ -8,12 +8,12 @@ from scipy.special import ndtr
 
 from dpdynamics.accounting import BallsInBins
 from dpdynamics.accounting.many_epochs import (
-    _gathered,
     _mesh,
     _windows,
     cells_of_a_term,
     epsilon_above,
     epsilon_below,
+    gathered,
 )
 from dpdynamics.divergence import gaussian_epsilon
 
@@ -29,7 +29,7 @@ def test_a_term_is_spread_upwards_and_merged_downwards(noise, batches):
     unit, cut = _mesh(noise, batches)
     left, right = cells_of_a_term(noise, np.log(unit), int(cut / unit / 2) + 1)
     spread = np.append(left, 0.0) + np.append(0.0, right)
-    merged, points = _gathered(left, right), np.arange(spread.size)
+    merged, points = gathered(left, right), np.arange(spread.size)
     beyond = ndtr(-(noise * np.log(unit * points[-1]) + 1 / (2 * noise)))
     assert merged.sum() == pytest.approx(spread.sum(), rel=1e-13)
     assert merged @ points == pytest.approx(spread @ points, rel=1e-11)
