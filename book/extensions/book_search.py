@@ -15,6 +15,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx_exercise.nodes import solution_node
 
 from book_ledger.pages import address
 
@@ -26,6 +27,7 @@ SILENT = (  # what is no prose
     nodes.image,
     nodes.Invisible,
     nodes.title,
+    solution_node,  # lessons are searched
     nodes.system_message,
 )
 LETTERS = {  # as TeX and readers call them; Unicode says lamda

@@ -67,16 +67,13 @@ FIRST_TWO = """() => {
 # Formulas wider than their column, in what is folded too; what it opens, it closes again.
 TOO_WIDE = """() => {
   const closed = [...document.querySelectorAll('details:not([open]):has(.math)')];
-  const folded = [...document.querySelectorAll('.toggle-hidden')];
   for (const part of closed) part.open = true;
-  for (const part of folded) part.classList.remove('toggle-hidden');
   const inner = box => box.matches('span') ? box.querySelector('mjx-math').offsetWidth
     : box.scrollWidth;
   const wide = [...document.querySelectorAll('div.math > mjx-container, span.math')]
     .map(box => [box.closest('[id]').id, inner(box) - box.clientWidth])
     .filter(([, excess]) => excess > 2);
   for (const part of closed) part.open = false;
-  for (const part of folded) part.classList.add('toggle-hidden');
   return wide;
 }"""
 FRAMES = "[...document.querySelectorAll('.dp-frame')].map(e => e.scrollWidth - e.clientWidth)"

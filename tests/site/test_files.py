@@ -3,7 +3,7 @@
 import hashlib
 import re
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 import yaml
@@ -99,6 +99,29 @@ def test_links_lead_somewhere(page_name, site, soup, anchors):
             places = anchors(target.relative_to(site).as_posix())
             dead += [address] if unquote(parts.fragment) not in places else []
     assert not dead
+
+
+def test_solutions_are_on_a_page_apart(site, soup):
+    """Each exercise leads to its own, and that back; neither the chapter nor the search has it."""
+    searched = (site / "search_sections.js").read_text("utf-8")
+    compared = set()
+    for path in site.glob("notebooks/*/*.html"):
+        page = path.relative_to(site).as_posix()
+        shown = " ".join(soup(page).get_text().split())
+        for exercise in soup(page).select(".exercise"):
+            (link,) = exercise.select(".dp-solution > a")
+            there, place = urljoin(page, link["href"]).split("#")
+            solution = soup(there).find(class_="solution", id=place)
+            back = urljoin(there, solution.select_one(".admonition-title > a")["href"])
+            assert back == f"{page}#{exercise['id']}"
+            assert " ".join(solution.section.get_text().split()) not in shown, back
+            texts = solution.section.find_all(string=True)
+            prose = max((t for t in texts if not t.find_parent(class_="math")), key=len)
+            prose = " ".join(prose.split())
+            if len(prose) > 25:
+                assert prose not in searched, back
+                compared.add(back)
+    assert len(compared) > 180
 
 
 def test_root_leads_to_the_title_page(site):

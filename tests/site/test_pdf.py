@@ -51,8 +51,13 @@ VERDICT = (
 )
 EXERCISE = (
     '<div class="exercise admonition" id="ex"><p class="admonition-title">Exercise 1.1</p><p>Why?'
-    '</p></div><div class="solution dropdown admonition" id="ex-solution"><p '
-    'class="admonition-title">Solution to <a href="#ex">Exercise 1.1</a></p><p>Therefore.</p></div>'
+    '</p><p class="dp-solution"><a href="../../solutions/part/chapter.html#ex-solution">'
+    "Solution</a></p></div>"
+)
+SOLUTION = (
+    '<h1>Solutions: Chapter</h1><div class="exercise admonition"><p>Again: \\(y^3\\)?</p></div>'
+    '<div class="solution admonition" id="ex-solution"><p class="admonition-title">Solution to '
+    '<a href="../../notebooks/part/chapter.html#ex">Exercise 1.1</a></p><p>Therefore.</p></div>'
 )
 PAGES = {"book/index": "", "notebooks/part/chapter": "Part I: First"}
 INDEX = '<h1>Small</h1><p>See <a href="../notebooks/part/chapter.html#more">more</a>.</p>'
@@ -142,11 +147,12 @@ def test_coordinates_are_rounded_and_matrices_are_not():
 # ------------------------------------------------------------------------------ planted faults
 
 
-def write(site: Path, folder: Path, chapter: str) -> Path:
-    """Write a site of two pages, with the style and the MathJax of the book's."""
+def write(site: Path, folder: Path, chapter: str, solution: str = SOLUTION) -> Path:
+    """Write a site of two pages and one of solutions, with the book's style and MathJax."""
     template = (site / "book" / "index.html").read_text("utf-8")
     begin, end = template.index("<article "), template.index("</article>")
-    for page, content in zip(PAGES, (INDEX, chapter), strict=True):
+    names = (*PAGES, "solutions/part/chapter")
+    for page, content in zip(names, (INDEX, chapter, solution), strict=True):
         (folder / page).parent.mkdir(parents=True, exist_ok=True)
         section = '<section id="top" class="tex2jax_ignore mathjax_ignore">'
         article = f'<article class="bd-article">{section}{content}</section>'
@@ -181,7 +187,7 @@ def test_a_small_book_is_printed_without_fault(good):
         *_, chapter, back = [page.extract_text() for page in reader.pages]
         for words in ("lesson = 2", "It holds.", "Why?", "Solution"):
             assert words in chapter
-        assert "Therefore." in back
+        assert "Therefore." in back and "Again" not in back
         assert "hidden" not in chapter + back
         assert "evidence" not in chapter + back
         where = places(reader)
@@ -190,7 +196,7 @@ def test_a_small_book_is_printed_without_fault(good):
             [str(note.get_object().get("/Dest", "")) for note in page["/Annots"]]
             for page in reader.pages[-2:]
         ]
-        assert "/notebooks-part-chapter--ex-solution" in links[0]
+        assert "/solutions-part-chapter--ex-solution" in links[0]
         assert links[1] == ["/notebooks-part-chapter--ex"]
 
 
@@ -254,10 +260,6 @@ def test_a_fault_of_a_page_is_found(faults, said):
             ["no figure: A white box.", "no caption: Fig. 1.2"],
         ),
         (SECTION.replace("More", "Less"), ["no bookmark: Less of it"]),
-        (
-            EXERCISE.replace('id="ex', 'id="lost'),
-            ["no solution: notebooks-part-chapter--lost-solution"],
-        ),
         ('<span class="caption-number">Fig. 1.2 </span>', ["no caption: Fig. 1.2"]),
     ],
 )
@@ -265,6 +267,13 @@ def test_what_the_print_lost_is_missed(good, site, tmp_path, lost, said):
     """The site has it, the print is of a page without it."""
     folder = write(site, tmp_path / "s", CHAPTER + lost)
     assert set(said) <= set(check(good[1], folder, list(PAGES.items())))
+
+
+def test_a_solution_that_the_print_lost_is_missed(good, site, tmp_path):
+    lost = SOLUTION + SOLUTION.replace('id="ex', 'id="lost')
+    folder = write(site, tmp_path / "s", CHAPTER, lost)
+    said = ["no solution: solutions-part-chapter--lost-solution"]
+    assert check(good[1], folder, list(PAGES.items())) == said
 
 
 def spoil(path: Path, how: str) -> None:

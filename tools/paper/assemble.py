@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 # Pages that are read on a screen alone, and what belongs to it on the others.
 LEFT_OUT = {"book/ledger", "book/graph"}
 LEFT_OUT |= {"book/instructors", "book/assignments", "book/machines"}
-SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption, .toggle-button"
+SCREEN = "script, noscript, form, .headerlink, .copybtn, .dp-controls, .dp-caption"
 SCREEN += ", .sd-summary-state-marker"
 # Code that is not the lesson, all of a verdict but its line, all of an explorer but a picture.
 EVIDENCE = ".dp-code, .dpd-verdict > details > :not(summary), .dp-explorer > details"
@@ -77,6 +77,11 @@ def anchor(page: str, fragment: str = "") -> str:
     )
 
 
+def solutions_of(page: str) -> str:
+    """Name of the page on which the site has the solutions of a chapter, if it has any."""
+    return f"solutions/{page.removeprefix('notebooks/')}"
+
+
 def words(tag: Tag) -> str:
     """Text of a heading on one line, without the link that the theme adds."""
     tag = copy.copy(tag)
@@ -96,23 +101,19 @@ class Assembly:
     def __init__(self, site: Path, pages: list[tuple[str, str]]) -> None:
         self.site = site.resolve()
         self.pages = pages
-        self.names = {page for page, _ in pages}
+        self.solved = [page for page, _ in pages if (site / f"{solutions_of(page)}.html").exists()]
+        self.names = {page for page, _ in pages} | {*map(solutions_of, self.solved)}
         self.entries: list[Entry] = []
         self.chapters: list[Chapter] = []
         self.style: dict[str, str] = {}
         self.led: set[str] = set()  # ids to which a link leads
-        solutions: list[tuple[str, str, str]] = []
         part = ""
         for page, caption in pages:
             before = self._part(caption) if caption and caption != part else ""
             part = caption
-            solutions += self._page(page, before)
-        if solutions:
-            self.entries.append(Entry("chapter", SOLUTIONS, "solutions"))
-            self.entries += [Entry("section", title, target) for title, target, _ in solutions]
-            body = "".join(f'<h2 id="{t}">{html.escape(h)}</h2>{text}' for h, t, text in solutions)
-            body = f'<h1 id="solutions">{SOLUTIONS}</h1><div class="paper-solutions">{body}</div>'
-            self._chapter(SOLUTIONS, body)
+            self._page(page, before)
+        if self.solved:
+            self._solutions()
         self.led.update(entry.target for entry in self.entries)
 
     def _part(self, caption: str) -> str:
@@ -123,8 +124,8 @@ class Assembly:
     def _chapter(self, head: str, body: str) -> None:
         self.chapters.append(Chapter(head, f'<section class="paper-chapter">{body}</section>'))
 
-    def _page(self, page: str, before: str) -> list[tuple[str, str, str]]:
-        """Add a page; return its title, place and text in the chapter of solutions, if any."""
+    def _article(self, page: str) -> Tag:
+        """Read a page and leave out what belongs to the screen."""
         text = (self.site / f"{page}.html").read_text("utf-8")
         soup = BeautifulSoup(text, "html.parser")
         article = soup.select_one("article.bd-article")
@@ -147,6 +148,11 @@ class Assembly:
             self.style.setdefault(style.text, "")
             style.decompose()
         self._addresses(article, page)
+        return article
+
+    def _page(self, page: str, before: str) -> None:
+        """Add a page, with what stands before it."""
+        article = self._article(page)
         title, target = words(article.h1), anchor(page)
         article.h1["id"] = target
         self.entries.append(Entry("chapter", title, target))
@@ -158,18 +164,20 @@ class Assembly:
             self.entries.append(Entry("section", words(heading), str(heading["id"])))
         for formula in article.select(".ledger-tex"):
             formula["class"] = ["math"]
-        solutions = [self._solution(tag, article) for tag in article.select(".solution")]
         self._chapter(title, before + article.decode_contents())
-        return [(title, f"{target}-solutions", "".join(solutions))] if solutions else []
 
-    def _solution(self, solution: Tag, article: Tag) -> str:
-        """Take a solution out of a page; its exercise gets a link to it in return."""
-        exercise = str(solution.a["href"]).removeprefix(INSIDE)
-        title = article.select_one(f'[id="{exercise}"] > .admonition-title')
-        link = f'<a class="paper-solution" href="{INSIDE}{solution["id"]}">Solution</a>'
-        title.append(BeautifulSoup(link, "html.parser"))
-        self.led.add(str(solution["id"]))
-        return str(solution.extract())
+    def _solutions(self) -> None:
+        """Add the solutions of all chapters; their exercises stand in the chapters."""
+        titles = {entry.target: entry.title for entry in self.entries}
+        body = ""
+        self.entries.append(Entry("chapter", SOLUTIONS, "solutions"))
+        for page in self.solved:
+            title, target = titles[anchor(page)], anchor(solutions_of(page))
+            self.entries.append(Entry("section", title, target))
+            boxes = self._article(solutions_of(page)).select(".solution")
+            body += f'<h2 id="{target}">{html.escape(title)}</h2>{"".join(map(str, boxes))}'
+        body = f'<h1 id="solutions">{SOLUTIONS}</h1><div class="paper-solutions">{body}</div>'
+        self._chapter(SOLUTIONS, body)
 
     def _head(self, soup: BeautifulSoup) -> None:
         """Take style sheets and MathJax from the first page; they are the same for all."""

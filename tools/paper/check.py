@@ -17,7 +17,7 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
-from paper.assemble import SOLUTIONS, anchor
+from paper.assemble import SOLUTIONS, anchor, solutions_of
 from paper.finish import places
 
 PAGES, MEGABYTES = 450, 15
@@ -35,6 +35,8 @@ FORMULA = re.compile(r"<(?:span|div) class=\"(?:math |ledger-tex)")
 CAPTION = re.compile(r"<span class=\"caption-number\">(.*?)</span>")
 SOLUTION = re.compile(r'<div class="solution[^"]*" id="([^"]*)"')
 HEADING = re.compile(r"<h([12])[^>]*>(.*?)</h\1>", re.DOTALL)
+# A statement that the page of solutions repeats; the PDF does not.
+EXERCISE = re.compile(r'<div class="exercise.*?(?=<div class="solution)', re.DOTALL)
 INVISIBLE = re.compile(r"<a class=\"headerlink\".*?</a>|<[^>]+>", re.DOTALL)
 
 
@@ -54,6 +56,12 @@ class Wanted:
     solutions: list[str] = field(default_factory=list)
 
 
+def article(site: Path, page: str) -> str:
+    """What is to be read on a page of the site, as HTML."""
+    text = (site / f"{page}.html").read_text("utf-8")
+    return text[text.index("<article ") : text.index("</article>")]
+
+
 def wanted(site: Path, pages: list[tuple[str, str]]) -> Wanted:
     """Read the site: headings with their levels, descriptions of pictures, numbers of figures."""
     found, part, solved = Wanted(), "", list[tuple[int, str]]()
@@ -61,19 +69,20 @@ def wanted(site: Path, pages: list[tuple[str, str]]) -> Wanted:
         if caption and caption != part:
             found.headings.append((0, caption))
         part = caption
-        text = (site / f"{page}.html").read_text("utf-8")
-        text = text[text.index("<article ") : text.index("</article>")]
+        text = article(site, page)
         for level, words in HEADING.findall(text):
             plain = html.unescape(INVISIBLE.sub("", words))
             found.headings.append((int(level), " ".join(plain.split())))
+        back = solutions_of(page)
+        if (site / f"{back}.html").exists():
+            title = next(words for level, words in reversed(found.headings) if level == 1)
+            solved.append((2, title))
+            solutions = EXERCISE.sub("", article(site, back))
+            found.solutions += [anchor(back, place) for place in SOLUTION.findall(solutions)]
+            text += solutions
         for tag in PICTURE.findall(text):
             name = NAME.search(tag)
             found.pictures[" ".join(html.unescape(name[1] if name else "").split())] += 1
-        solutions = [anchor(page, place) for place in SOLUTION.findall(text)]
-        if solutions:
-            found.solutions += solutions
-            title = next(words for level, words in reversed(found.headings) if level == 1)
-            solved.append((2, title))
         found.formulas += len(FORMULA.findall(text))
         found.captions.update(" ".join(html.unescape(c).split()) for c in CAPTION.findall(text))
     if solved:
