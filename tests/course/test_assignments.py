@@ -62,6 +62,9 @@ def test_form(assignment: Assignment) -> None:
     )
     assert [int(number) for number in tasks] == list(range(1, len(tasks) + 1))
     assert len(tasks) >= 3
+    for cell, answer in zip(cells, map(kind_of, cells[1:]), strict=False):
+        if cell.source.startswith("## Task"):
+            assert (", written)\n" in cell.source) == (answer == "written"), cell.source
     widths = {n: max(map(len, c.source.splitlines())) for n, c in assignment.cells.items()
               if c.cell_type == "code"}  # fmt: skip
     assert {n: w for n, w in widths.items() if w > 100} == {}
@@ -75,8 +78,11 @@ def test_an_assignment_opens_with_two_short_tasks(assignment: Assignment) -> Non
     for tests in list(assignment.own_tests.values())[:2]:
         assert [assignment.points[name] for name in tests] == [1]
     assert "The first two tasks are short and need only the lesson." in text
-    stated = re.search(r"The whole takes about (\d+) minutes", text)
-    assert not stated or int(stated[1]) == sum(minutes)
+    hours = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"]
+    project = assignment.name.startswith(PROJECTS)
+    time = f"{hours[round(sum(minutes) / 60)]} hours" if project else f"{sum(minutes)} minutes"
+    points = sum(assignment.points.values())
+    assert f"The whole takes about {time} and is worth {points:g} points" in text
 
 
 def test_every_longer_task_has_two_folded_hints(assignment: Assignment) -> None:

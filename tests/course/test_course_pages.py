@@ -13,9 +13,11 @@ import yaml
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+from book_course import SAMPLE, handed_out
 from book_course.prerequisites import HEIGHT, WIDTH, ahead, draw, earlier, order, uses
 from book_ledger.inventory import load
 from book_ledger.questions import needed
+from coursework.sources import Assignment, shown
 from nb.layout import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "ledger"))
@@ -133,6 +135,14 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 INVENTORY = load(ROOT)
+
+
+def test_the_sample_is_what_students_see_and_no_more() -> None:
+    page, assignment = handed_out(ROOT, SAMPLE), Assignment(SAMPLE)
+    assert "*Write your answer here" in page and "# YOUR CODE HERE" in page
+    for name in assignment.ids("tests"):
+        assert shown(assignment.cells[name]).strip() in page, name
+    assert not any(line in page for line in assignment.secrets())
 
 
 def test_the_edges_are_the_uses_of_the_ledger() -> None:

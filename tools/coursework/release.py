@@ -114,7 +114,8 @@ def _leave_notes(folder: Path) -> None:
     """What to look for when marking, for the instructor; it stands in no page and no archive."""
     plans = [yaml.safe_load(path.read_text("utf-8")) for path in sorted(COURSE.glob("plan/*.yml"))]
     notes = [f"## {plan['chapter']}\n\n{plan['marking'].strip()}\n" for plan in plans]
-    (folder / "marking.md").write_text("\n".join(["# Notes on marking\n", *notes]), "utf-8")
+    limits = (COURSE / "grading.md").read_text("utf-8")
+    (folder / "marking.md").write_text("\n".join(["# Notes on marking\n", limits, *notes]), "utf-8")
 
 
 def _leave_settings(folder: Path) -> None:

@@ -10,12 +10,14 @@
 ``{reading-time}``         role: what the chapters named take together; ``all`` for every chapter
 =========================  ==============================================================
 
-Their templates are in ``book/extensions/templates/course``.
+Their templates are in ``book/extensions/templates/course``. The page ``book/sample_assignment``
+gets the assignment :data:`SAMPLE` as students get it.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ from .plans import Plan, PlanError, assignments, files, in_words, plans
 from .prerequisites import draw, earlier
 
 LOGGER = logging.getLogger(__name__)
+SAMPLE = "privacy_as_divergence"
 
 
 class CourseDirective(LedgerDirective):
@@ -176,9 +179,37 @@ class ReadingTime(SphinxRole):
         return [nodes.Text(in_words(minutes))], []
 
 
+def handed_out(root: Path, name: str) -> str:
+    """An assignment as students get it, in the language of the pages."""
+    if (tools := str(root / "tools")) not in sys.path:
+        sys.path.append(tools)  # where the course is made
+    from coursework.sources import TEXT_STUB, Assignment, kind_of, shown, stubbed
+
+    parts = []
+    for cell in Assignment(name, root / "course").notebook.cells:
+        kind = kind_of(cell)
+        if kind == "written":
+            parts.append(TEXT_STUB)
+        elif cell.cell_type == "code":
+            text = stubbed(cell) if kind == "solution" else shown(cell)
+            parts.append(f"```python\n{text.strip()}\n```")
+        else:
+            parts.append(re.sub(r"^# (?=Assignment)", "## ", cell.source))
+    return "\n\n".join(parts)
+
+
+def add_sample(app: Sphinx, document: str, source: list[str]) -> None:
+    """Write the sample assignment below what its page says itself."""
+    if document == "book/sample_assignment":
+        root = Path(app.srcdir)
+        app.env.note_dependency(str(root / "course" / "source" / SAMPLE / f"{SAMPLE}.ipynb"))
+        source[0] += "\n" + handed_out(root, SAMPLE)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.setup_extension("book_ledger")
+    app.connect("source-read", add_sample)
     # a time that a narrow column does not break
     ENVIRONMENT.filters["minutes"] = lambda n: in_words(n).replace(" ", "\N{NO-BREAK SPACE}")
     app.add_directive("prerequisites", Prerequisites)
