@@ -42,15 +42,11 @@ Then:  jupyter lab notebooks
 The notebooks ask no network. They import the library from where the wheel is installed, and so does
 a notebook that is opened alone, anywhere.
 
-On a closed network with a package index of its own, the line above is all. Without one, fetch the
-packages on a machine of the same kind that reaches an index, with the same Python,
+On a closed network with a package index of its own, the line above is all. Without one, the page
+book/machines.html of the book lists what to fetch, and how large it is. Bring its folder "wheels"
+here, and add to both commands of the first line:
 
-    python -m pip download -d packages -r requirements.lock
-    python -m pip download -d packages {more}
-
-bring the folder "packages" here, and add to both commands of the first line:
-
-    --no-index --find-links packages
+    --no-index --find-links wheels
 
 Where the packages are installed already, the library alone takes:
 

@@ -5,7 +5,7 @@
 ``{course-chapters}``      goals and minutes, chapter by chapter
 ``{course-exercises}``     time for every exercise
 ``{course-assignments}``   tasks, minutes and points of every assignment
-``{course-weeks}``         a plan: lines ``WEEK: chapter, chapter`` become a table with times
+``{course-weeks}``         a plan: lines ``WEEK: chapter, chapter`` become a table with hours
 ``{chapters}``             the parts and chapters: what each asks, and how long it takes
 ``{reading-time}``         role: what the chapters named take together; ``all`` for every chapter
 =========================  ==============================================================
@@ -136,17 +136,38 @@ class Weeks(CourseDirective):
                 raise self.error(f"week {week}: no chapter or assignment {unknown or assignment}")
             taught.update(keys)
             before = {used for key in keys if key in graph for used in graph.predecessors(key)}
-            before |= {chapter.key for key in keys for chapter in self.needs(key)}
+            before |= self.leading_to(keys)
+            left_out = [chapters[key] for key in graph if key in before - taught]
+            taught.update(before)  # a chapter that is left out is named once
+            plans = [found[key] for key in keys if key in found]
+            task = tasks.get(assignment)
+            times = [
+                sum(plan.class_minutes for plan in plans),
+                sum(plan.reading_minutes for plan in plans),
+                task.minutes if task else 0,
+            ]
             weeks.append(
                 {
                     "name": week.strip(),
                     "chapters": [chapters[key] for key in keys],
-                    "plans": [found[key] for key in keys if key in found],
-                    "assignment": tasks.get(assignment),
-                    "quoted": [chapters[key] for key in graph if key in before - taught],
+                    "assignment": task,
+                    "times": [*times, sum(times)],
+                    "left_out": [(chapter, asked(self.root, chapter)[1]) for chapter in left_out],
                 }
             )
-        return {"weeks": weeks}
+        times = [sum(column) for column in zip(*(week["times"] for week in weeks), strict=True)]
+        rest = sum(minutes for week in weeks for _, minutes in week["left_out"])
+        return {"weeks": weeks, "times": times, "rest": rest}
+
+    def leading_to(self, keys: list[str]) -> set[str]:
+        """What chapters say one must have read, and all that this needs in turn."""
+        found: set[str] = set()
+        queue = list(keys)
+        while queue:
+            new = {chapter.key for chapter in self.needs(queue.pop())} - found
+            found |= new
+            queue += new
+        return found
 
 
 class Contents(LedgerDirective):
