@@ -417,7 +417,7 @@ def test_delta_of_many_epochs_of_bins_is_that_of_their_epsilon(accountant, close
         ({"noise": 0.15}, "the noise multiplier is below 0.2"),
         ({"noise": 10.0, "q": 5e-5, "steps": 40_000}, "an epoch has too many batches"),
         ({"delta": 1e-12}, "δ is below"),
-        ({"relation": "replace"}, "for a replaced record none is known"),
+        ({"relation": "replace"}, "for a replaced record only the library computes it"),
         ({"q": 0.6, "steps": 2}, "an epoch has one batch"),
     ],
 )
