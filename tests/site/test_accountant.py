@@ -11,7 +11,7 @@ import pytest
 
 from book_accountant import NUMBERS, PLACES
 from dpdynamics import desk
-from dpdynamics.accounting import FixedSize, Poisson, Shuffled, many_epochs
+from dpdynamics.accounting import FixedSize, Poisson, Shuffled, bins_replaced, many_epochs
 from dpdynamics.accounting.runs import BoundedRun
 from dpdynamics.desk.batches import EVIDENCE
 from dpdynamics.desk.bins import EpochsOfBins
@@ -296,7 +296,21 @@ def test_shuffled_epochs_are_the_library_s(accountant):
     np.testing.assert_allclose(lower, below, rtol=0.01, atol=1e-4)
 
 
-def test_balls_and_bins_are_the_library_s(accountant, closer):
+@pytest.fixture
+def replaced_by_renyi(monkeypatch):
+    """Let the library answer for a replaced record in balls and bins as the page does."""
+    monkeypatch.setattr(bins_replaced, "FAINTEST", np.inf)
+
+
+def test_a_replaced_record_in_balls_and_bins_is_known_better_by_the_library(accountant):
+    run = {"steps": 600, "relation": "replace"}
+    asked = [{**run, "noise": 1.0, "q": 0.01, "delta": 1e-6, "sampling": "bins"}]
+    (lower,), (upper,) = ends(accountant("epsilon", asked))
+    low, high = EpochsOfBins(batches=100, **run).epsilon(noise_multiplier=1.0, delta=1e-6)
+    assert lower < low < high < upper
+
+
+def test_balls_and_bins_are_the_library_s(accountant, closer, replaced_by_renyi):
     """At once by Renyi divergences and attacks; closer if a record is zeroed out."""
     runs, found = [], []
     for noise in (0.6, 4.0):
@@ -422,7 +436,7 @@ def test_delta_of_many_epochs_of_bins_is_that_of_their_epsilon(accountant, close
     ],
 )
 def test_where_epochs_of_bins_are_not_composed_the_value_at_once_is_the_library_s(
-    change, words, accountant, accountant_page
+    change, words, accountant, accountant_page, replaced_by_renyi
 ):
     run = {"noise": 1.0, "q": 0.01, "steps": 3000, "relation": "zero_out", "delta": 1e-6, **change}
     reply = accountant_page.evaluate(
