@@ -129,24 +129,25 @@ def _profile(noise: float, batches: int, least: float, rough: bool) -> _Profile:
 
 def _reaches(noise: float, batches: int) -> bool:
     """Tell whether the windows for so many batches are neither too wide nor too long."""
-    unit, deviation = _window(noise, batches, 1.0)[0], sqrt(2 * expm1(noise**-2))
+    unit, deviation = _window(noise, batches, 1.0, False)[0], sqrt(2 * expm1(noise**-2))
     return noise >= FAINTEST and batches > 1 and unit <= _FINENESS[1] * deviation
 
 
-def _window(noise: float, batches: int, level: float) -> tuple[float, int, int]:
+def _window(noise: float, batches: int, level: float, rough: bool) -> tuple[float, int, int]:
     """Return the mesh of X less 1 - level, and the ends of the window in its units."""
+    coarser = 2 if rough else 1
     deviation = sqrt(expm1(noise**-2)) * hypot(1.0, level)
     swing = min(_SWING[0] * sqrt(batches) * deviation, _SWING[1] * level * batches)
     length = 2 * swing + batches * (level - 1)
     fineness = _FINENESS[0] * min(1.0, noise**2)
     unit = min(fineness * deviation, (1 + level) * batches * _SHARE)
-    unit = max(unit, length / _LONGEST)
+    unit = coarser * max(unit, length / _LONGEST)
     return unit, -ceil(swing / unit), ceil((length - swing) / unit)
 
 
 def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) -> float:
     """Bound E(sum of X)_+ / T from above or below."""
-    unit, low, high = _window(noise, batches, level)
+    unit, low, high = _window(noise, batches, level, rough)
     mean, size = 1 - level, high - low + 1
     x = np.asarray(unit * np.arange(low, high + 1), dtype=np.float64)
     mass, moment = _cells(noise, level, mean, x)
