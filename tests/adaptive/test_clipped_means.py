@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import erfc
 from scipy.stats import chi2, ncx2, norm
 from scipy.stats import t as student
 
@@ -129,6 +130,12 @@ def test_the_uniform_formula_is_of_order_one_over_d(nu):
     assert errors[0].max() < 0.01
     # where clipping is neither rare nor certain the error is of order 1/sqrt(d) for Gaussian noise
     assert errors[1].max() < 0.6 * errors[0].max()
+
+
+def test_the_uniform_formula_in_closed_form():
+    """The scale of this Student noise is the absolute value of a standard normal."""
+    found = NoisyVector(1.0, 0.1, 100, 1.0).clipped_mean_at_large_dimension(1.0)
+    assert found == pytest.approx(np.sqrt(np.e) * erfc(np.sqrt(0.5)), rel=1e-10)
 
 
 def test_a_large_dimension_keeps_digits():

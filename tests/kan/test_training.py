@@ -46,11 +46,12 @@ def test_a_run_is_algorithm_1_written_out():
     for step in spy:
         batch = step.batches[0]
         assert len(np.unique(batch)) == 4
-        outer = network.output_gradients(w, features[batch])
-        margins = y[batch] * network.values(w, features[batch])
-        gradients = (-y[batch] / (1 + np.exp(margins)))[:, None, None, None] * outer
+        outer = network.output_gradients(w, features)
+        gradients = over(-y / (1 + np.exp(y * network.values(w, features)))) * outer
         norms = np.sqrt((gradients**2).sum(axis=(1, 2, 3)))
-        v = (gradients * np.minimum(1, 0.2 / norms)[:, None, None, None]).sum(axis=0) / 4
+        clipped = gradients * over(np.minimum(1, 0.2 / norms))
+        np.testing.assert_allclose(step.gradient[0, 0], clipped.mean(axis=0), rtol=0, atol=1e-14)
+        v = clipped[batch].sum(axis=0) / 4
         noise = step.noise[0, 0]
         w = w - 0.7 * (v + 0.2 / 4 * 1.5 * (noise - 0.6 * previous))
         move = w - weights
