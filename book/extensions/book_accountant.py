@@ -20,14 +20,14 @@ PAIR = ("acc-pair", "dominating pair of one Poisson step")
 LOSS = ("the-distribution-of-the-privacy-loss", "distribution of the privacy loss")
 ONE_STEP = ("acc-fixed-pairs", "batches of fixed size: the worst of one step")
 MANY_STEPS = ("acc-many", "many steps of fixed size")
-EPOCH = ("equation-acc-shuffle", "a record in one batch of an epoch")
+SHUFFLED = ("acc-shuffled", "what shuffled epochs spend at least")
 BINS = ("acc-bins", "balls and bins, epoch after epoch")
 PLACES = {  # in the chapter on accounting
     "poisson": (PAIR, LOSS),
     "fixed": (ONE_STEP, MANY_STEPS, LOSS),
-    "shuffled": (EPOCH,),
-    "bins": (EPOCH, BINS),
-    "unknown": (PAIR, ONE_STEP, MANY_STEPS, EPOCH, BINS),
+    "shuffled": (SHUFFLED,),
+    "bins": (BINS,),
+    "unknown": (PAIR, ONE_STEP, MANY_STEPS, SHUFFLED, BINS),
 }
 NUMBERS = [f"accountant{part}.js" for part in ("_mesh", "_many", "_epochs", "")]  # in this order
 MARK = '<form class="accountant-form"'

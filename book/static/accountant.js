@@ -848,7 +848,7 @@
       },
     },
     bins: {
-      why: ({ q, steps, relation, ...run }) => (relation === "replace" ? "for a replaced record only the library computes it" : globalThis.manyEpochs.refusal({ ...run, ...epochsOf(q, steps) })),
+      why: ({ q, steps, relation, ...run }) => (relation === "replace" ? "for a replaced record only the library computes it: run the line of Python below before you quote or train" : globalThis.manyEpochs.refusal({ ...run, ...epochsOf(q, steps) })),
       tolerance: 1e-6,
       *read({ q, steps, ...run }, read, below) {
         const { epochs, whole, batches } = epochsOf(q, steps), found = [[], []];

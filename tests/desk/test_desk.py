@@ -55,6 +55,12 @@ def replies() -> list[Answer | Refusal]:
     ]
 
 
+def test_every_reply_says_where_it_holds_or_what_to_do_instead() -> None:
+    for reply in replies():
+        label, words = ("instead", reply.instead) if reply.refused else ("holds for", reply.regime)
+        assert not words or f"\n  {label}: {words.split()[0]}" in str(reply)
+
+
 def test_every_reply_rests_on_claims_that_its_chapters_own() -> None:
     parts = yaml.safe_load((ROOT / "book/claims/chapters.yml").read_text("utf-8"))["parts"]
     owns = {c["key"]: set(c.get("owns") or ()) for p in parts for c in p["chapters"]}

@@ -40,10 +40,10 @@ class Question:
     def _page(self, head: str, name: str, text: str) -> str:
         """Write a reply as lines of at most 72 characters."""
         lines = [*wrap(f"? {self.question}", _WIDTH), *wrap(head, _WIDTH)]
-        width = max((len(name) for name in self.numbers), default=0)
+        width = max(map(len, self.numbers), default=0)
         ends = {"at least": lower, "at most": upper}
-        for name, value in self.numbers.items():
-            lines.append(f"  {name:{width}}  {ends.get(name, '{:.4g}'.format)(value)}")
+        for key, value in self.numbers.items():
+            lines.append(f"  {key:{width}}  {ends.get(key, '{:.4g}'.format)(value)}")
         rest = {name: text, "evidence": ", ".join(self.evidence)}
         rest["chapter"] = ", ".join(self.chapters)
         for label, words in rest.items():
