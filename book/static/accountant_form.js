@@ -48,6 +48,7 @@
     const take = (name, test, words) => {
       const value = name === "value" && text(name).includes(",") ? NaN : parse(text(name));  /* 1,3 is 1.3 to some */
       if (Number.isNaN(value)) errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
+      else if (["samples", "batch"].includes(name) && /^\d{1,3}(\.\d{3})+$/.test(text(name).trim())) errors[name] = "Write it without a point, such as 120 000: 120.000 is 120 to some.";
       else if (!test(value)) errors[name] = words;
       return value;
     };

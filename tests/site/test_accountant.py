@@ -734,6 +734,7 @@ def test_form_never_keeps_the_answer_for_other_inputs(fields, sampling, form_pag
         ({"duration": "1e9"}, "duration"),
         ({"value": "0.01"}, "value"),
         ({"value": "1,5"}, "value"),
+        ({"samples": "50.000"}, "samples"),
         ({"delta": "1e-4"}, "delta"),
         ({"delta": ""}, "delta"),
         ({"given": "epsilon", "value": "-1"}, "value"),
