@@ -356,11 +356,11 @@ def runs_of_bins(seed, number):
 def more_room(run, add, monkeypatch):
     """The library's bound on a mesh half as fine, and with twice the charge for rounding."""
     noise, batches, epochs, delta = run
-    charged = many_epochs._rounding
+    charged = many_epochs.rounding
     epoch = many_epochs._Epoch(many_epochs._windows(noise, batches), batches, add)
     coarse = composed_epsilon_upper(epoch, epochs, delta, cells=many_epochs._CELLS // 2)
     with monkeypatch.context() as patch:
-        patch.setattr(many_epochs, "_rounding", lambda batches: 2 * charged(batches))
+        patch.setattr(many_epochs, "rounding", lambda batches: 2 * charged(batches))
         patch.setattr(many_epochs, "_windows", many_epochs._windows.__wrapped__)
         return coarse, many_epochs.epsilon_above(*run, add)
 
