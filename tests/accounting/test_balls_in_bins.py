@@ -154,7 +154,7 @@ def test_coarse_mesh_is_refused():
         {"batches": 2.5},
         {"epsilon": -1.0},
         {"epsilon": np.nan},
-        {"relation": "replace"},
+        {"relation": "substitute"},
         {"mesh": 8},
     ],
 )
