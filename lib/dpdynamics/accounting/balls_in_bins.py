@@ -43,11 +43,11 @@ from ..arguments import (
 )
 from ..divergence.gaussian import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
 from ..numerics.panels import panels
-from . import bins_replaced
-from .many_epochs import FAINTEST, cells_of_a_term, epsilon_above, least_delta, sum_of_terms
+from . import bins_replaced, many_epochs
+from .many_epochs import cells_of_a_term, least_delta, sum_of_terms
 from .runs import Run, delta_at, least_epsilon, least_noise
 
-_SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,), "replace": (1,)}
+_SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}
 _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, over T e^epsilon
 
 
@@ -106,7 +106,7 @@ class BallsInBins(Run[float | Array, float]):
         for name in ("batches", "epochs"):
             object.__setattr__(self, name, whole(name, getattr(self, name), 1))
         object.__setattr__(self, "mesh", whole("mesh", self.mesh, 1024))
-        one_of("relation", self.relation, tuple(_SIGNS))
+        one_of("relation", self.relation, (*_SIGNS, "replace"))
 
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> float | Array:
         sigma = positive("noise_multiplier", noise_multiplier)
@@ -134,7 +134,7 @@ class BallsInBins(Run[float | Array, float]):
         if self.batches == 1:
             return self._full * full * (1 + 1e-12)
         if self._bounded:
-            least = bins_replaced.FAINTEST if self.relation == "replace" else FAINTEST
+            least = (bins_replaced if self.relation == "replace" else many_epochs).FAINTEST
             start = max(self._full / sqrt(self.batches) * full, 0.5)
             if self._composed(least, delta) <= epsilon:
                 return least
@@ -160,11 +160,7 @@ class BallsInBins(Run[float | Array, float]):
         )
 
     def _composed(self, sigma: float, delta: float) -> float:
-        run = sigma, self.batches, self.epochs, delta
-        if self.relation == "replace":
-            found = bins_replaced.epsilon_above(*run)
-        else:
-            found = max(epsilon_above(*run, add=sign < 0) for sign in _SIGNS[self.relation])
+        found = epochs_above(sigma, self.batches, self.epochs, delta, self.relation)
         if found == inf:
             raise ArithmeticError("nothing is computed for so little noise, or so many batches")
         return found
@@ -176,6 +172,26 @@ class BallsInBins(Run[float | Array, float]):
 
     def _excess(self, sigma: float, epsilon: float, delta: float) -> float:
         return log(self._larger(sigma, epsilon) * (1 + 1e-5) + 1e-9) - log(delta)
+
+
+def epochs_above(
+    noise: float, batches: int, epochs: int, delta: float, relation: str, rough: bool = False
+) -> float:
+    """Bound epsilon from above; infinite where no bound is computed."""
+    run = noise, batches, epochs, delta
+    if relation == "replace":
+        return bins_replaced.epsilon_above(*run, rough)
+    return max(many_epochs.epsilon_above(*run, sign < 0) for sign in _SIGNS[relation])
+
+
+def epochs_below(
+    noise: float, batches: int, epochs: int, delta: float, relation: str, rough: bool = False
+) -> float:
+    """Bound epsilon from below; 0 where no bound is computed."""
+    run = noise, batches, epochs, delta
+    if relation == "replace":
+        return bins_replaced.epsilon_below(*run, rough)
+    return max(many_epochs.epsilon_below(*run, sign < 0, rough) for sign in _SIGNS[relation])
 
 
 def _resolved(delta: ArrayLike) -> Array:

@@ -176,9 +176,10 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
         nonlocal extra, lost
         whole = np.maximum(irfft(f * g, long)[: 2 * size - 1], 0.0)
         law, beyond = whole[-low : size - low].copy(), whole[size - low :]
-        beyond = np.where(beyond > _NOISE, beyond, 0.0) * fading[: beyond.size]
+        seen = beyond > _NOISE
+        lost += times * (whole[:-low].sum() + beyond[~seen].sum())
+        beyond = np.where(seen, beyond, 0.0) * fading[: beyond.size]
         law[-1] += beyond.sum()
-        lost += times * whole[:-low].sum()
         if above:
             excess = unit * float(beyond @ np.arange(1, beyond.size + 1))
             extra += times * excess * exp(terms * log_mgf - tilt * x[-1])

@@ -22,8 +22,8 @@ from math import inf, lgamma, log, sqrt
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from ..accounting import BallsInBins, bins_replaced
-from ..accounting.many_epochs import epsilon_above, epsilon_below
+from ..accounting import BallsInBins
+from ..accounting.balls_in_bins import epochs_above, epochs_below
 from ..accounting.runs import BoundedRun
 from ..accounting.shuffled import attacked
 from ..arguments import Array, one_of, whole
@@ -67,26 +67,17 @@ class EpochsOfBins(BoundedRun):
         plain = float(gaussian_epsilon(mu=(1 - place) * sqrt(begun) / noise, delta=delta))
         if self.batches == 1:
             return plain
-        run = noise, self.batches, ended if side < 0 else begun, delta
+        epochs = ended if side < 0 else begun
+        run = noise, self.batches, epochs, delta, self.relation, rough
+        exact = epochs == 1 and self.relation == "zero_out" and delta >= 1e-8
         if side < 0:
-            found = self._below(*run, rough) if ended else 0.0
+            found = max(
+                epochs_below(*run) if epochs else 0.0,
+                self._one(noise, delta, side) if exact else 0.0,
+            )
             return found or attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
-        found = self._above(*run, rough)
+        found = min(epochs_above(*run), self._one(noise, delta, side) if exact else inf)
         return min(plain, found if found < inf else self._renyi(noise, delta, begun))
-
-    def _above(self, noise: float, batches: int, epochs: int, delta: float, rough: bool) -> float:
-        run = noise, batches, epochs, delta
-        if self.relation == "replace":
-            return bins_replaced.epsilon_above(*run, rough=rough)
-        found = max(epsilon_above(*run, add) for add in (False, True))
-        return min(found, self._one(noise, delta, 1) if epochs == 1 and delta >= 1e-8 else inf)
-
-    def _below(self, noise: float, batches: int, epochs: int, delta: float, rough: bool) -> float:
-        run = noise, batches, epochs, delta
-        if self.relation == "replace":
-            return bins_replaced.epsilon_below(*run, rough=rough)
-        found = max(epsilon_below(*run, add, rough) for add in (False, True))
-        return max(found, self._one(noise, delta, -1) if epochs == 1 and delta >= 1e-8 else 0.0)
 
     def _one(self, noise: float, delta: float, side: int) -> float:
         """Round the exact value of one epoch, whose delta may err by 1e-9 and 1e-5 of it."""
