@@ -136,6 +136,8 @@ def test_the_uniform_formula_in_closed_form():
     """The scale of this Student noise is the absolute value of a standard normal."""
     found = NoisyVector(1.0, 0.1, 100, 1.0).clipped_mean_at_large_dimension(1.0)
     assert found == pytest.approx(np.sqrt(np.e) * erfc(np.sqrt(0.5)), rel=1e-10)
+    heavy = NoisyVector(1.0, 0.1, 100, 0.2).clipped_mean_at_large_dimension(1.0)
+    assert heavy == pytest.approx(0.265664472631122032, rel=1e-13)  # by mpmath, 30 digits
 
 
 def test_a_large_dimension_keeps_digits():

@@ -7,6 +7,8 @@ vector in k dimensions of the same mean length: that of :math:`R_{k-2}` weighted
 clipping starts, gives all moments; Student noise averages them over its scale.
 """
 
+import math
+
 import numpy as np
 from scipy.special import gammaincc, ndtr
 
@@ -32,7 +34,8 @@ def clipped_share(mean: Array, noise: Array, clip: Array, nu: Array) -> Array:
     with np.errstate(divide="ignore"):
         onset = np.log(noise / np.maximum(clip**2 - mean**2, 0.0)) / 2
     edge = np.clip(onset, low, high)
-    x, weights = panels(np.linspace(low, edge, 9, axis=-1), 40)
+    count = max(8, math.ceil(np.max(edge - low, initial=0.0) / 2))  # as `_scale_edges`
+    x, weights = panels(np.linspace(low, edge, count + 1, axis=-1), 40)
     w = np.exp(x)
     clipped = clip[..., None] * w / np.sqrt(noise[..., None] + (mean[..., None] * w) ** 2)
     averaged = np.sum(weights * scale_density(x, nu[..., None]) * clipped, axis=-1)

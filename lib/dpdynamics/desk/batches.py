@@ -17,18 +17,15 @@ NEIGHBOURS = {
     "zero_out": "the contributions of one record zeroed out or put back",
     "replace": "one record replaced by another",
 }
-EVIDENCE = {
-    "poisson": ("anon2025.thm3.1",),
-    "fixed": ("wang2026.lemD.7", "wang2026.eq19"),
+EVIDENCE = {  # claims of the ledger; the others rest on propositions of the chapter
+    **dict.fromkeys(SAMPLINGS, ()),
+    "poisson": ("book2026.overlap9",),
     "shuffled": ("wang2026.lemD.4", "wang2026.lemD.6"),
-    "bins": ("wang2026.lemD.4", "wang2026.lemD.6"),
-    "unknown": ("anon2025.thm3.1", "wang2026.thmF.8"),
 }
 CHAPTERS = {
-    "poisson": ("accounting",),
-    "fixed": ("accounting",),
-    **dict.fromkeys(("shuffled", "bins"), ("accounting", "privacy_as_divergence", "conversions")),
-    "unknown": ("accounting", "correlated_noise"),
+    **dict.fromkeys(SAMPLINGS, ("accounting",)),
+    "poisson": ("accounting", "four_lenses"),
+    "shuffled": ("accounting", "privacy_as_divergence", "conversions"),
 }
 
 

@@ -13,24 +13,21 @@ class Activation(NamedTuple):
     r"""A sigmoidal function :math:`\sigma` with
     :math:`\sigma' = c_0 + c_1\sigma - \sigma^2`.
 
-    `value`, `slope` and `curvature` are the suprema of :math:`|\sigma|`, :math:`|\sigma'|` and
-    :math:`|\sigma''|`; the values fill (`lower`, 1).
+    `slope` and `curvature` are the suprema of :math:`|\sigma'|` and :math:`|\sigma''|`; the values
+    fill (`lower`, 1).
     """
 
     name: str
     function: Callable[..., Any]
     polynomial: tuple[float, float, float]
     lower: float
-    value: float
     slope: float
     curvature: float
 
 
 _ALL = {
-    "tanh": Activation("tanh", np.tanh, (1.0, 0.0, -1.0), -1.0, 1.0, 1.0, float(4 / np.sqrt(27))),
-    "sigmoid": Activation(
-        "sigmoid", expit, (0.0, 1.0, -1.0), 0.0, 1.0, 0.25, float(1 / np.sqrt(108))
-    ),
+    "tanh": Activation("tanh", np.tanh, (1.0, 0.0, -1.0), -1.0, 1.0, float(4 / np.sqrt(27))),
+    "sigmoid": Activation("sigmoid", expit, (0.0, 1.0, -1.0), 0.0, 0.25, float(1 / np.sqrt(108))),
 }
 
 
