@@ -4,7 +4,8 @@
     python tools/mutants.py --room numerics --count 8 --seed 3
 
 One operator, comparison, constant, sign, ``not``, ``and`` or ``min`` is changed in a copy of the
-library, and the tests of the room run on it, those first that use the names of the changed module.
+library, and the tests of its room and those that import the changed module run on it, first those
+that use its names.
 Texts, errors, type hints, decorators and ``__all__`` stay. ``tests/mutants.yml`` answers survivors;
 a survivor without an answer is a failure.
 """
@@ -141,7 +142,7 @@ def draw(root: Path, count: int, seed: int, only: list[str]) -> dict[str, list[M
 
 
 def runs(root: Path, room: str, module: str = "") -> list[list[str]]:
-    """Arguments of the runs of pytest for a room, users of the module's names first.
+    """Arguments of the runs of pytest for a room and a module, users of its names first.
 
     A module beside the rooms has the tests that name it and, if it serves few rooms, theirs.
     """
@@ -153,10 +154,11 @@ def runs(root: Path, room: str, module: str = "") -> list[list[str]]:
     if module:
         body = ast.parse((root / LIBRARY / module).read_bytes()).body
         words |= {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    uses = {}
+    imported, uses = f"dpdynamics.{module.removesuffix('.py').replace('/', '.')} ", {}
     for path in (root / "tests").glob("*/test_*.py"):
         text = path.read_text(encoding="utf-8")
-        if path.parent.name in folders or (alone and f"dpdynamics.{room} " in text):
+        near = path.parent.name in folders or (alone and f"dpdynamics.{room} " in text)
+        if near or imported in text:
             uses[path] = sum(word in words for word in re.findall(r"[\w.]+", text))
     found = [str(path) for path in sorted(uses, key=lambda path: (-uses[path], path))]
     called = [n for n in served if (root / "tests" / "valid_calls" / f"{n}.py").is_file()]
