@@ -70,13 +70,34 @@ def test_profile_agrees_with_simulation(noise, batches):
         assert below - error < gains.mean() < above + error
 
 
-def test_one_epoch_of_two_batches_has_the_epsilon_of_its_profile():
-    run = 1.0, 2, 1
-    for epsilon in (0.5, 2.0, 4.0):
-        delta = of_two(1.0, exp(epsilon))
-        assert bins_replaced.epsilon_below(*run, delta) <= epsilon + 1e-6
-        assert bins_replaced.epsilon_above(*run, delta) >= epsilon - 1e-6
-        assert bins_replaced.epsilon_above(*run, delta) < 1.01 * epsilon + 0.01
+@pytest.mark.parametrize(
+    ("noise", "epsilons", "width"),
+    [(0.5, (2.0, 8.0, 12.0), 0.12), (1.0, (0.5, 4.0, 8.5), 0.025), (1.5, (2.0, 4.6), 0.015)],
+)
+def test_one_epoch_of_two_batches_has_the_epsilon_of_its_profile(noise, epsilons, width):
+    for epsilon in epsilons:
+        run = noise, 2, 1, of_two(noise, exp(epsilon))
+        below, above = bins_replaced.epsilon_below(*run), bins_replaced.epsilon_above(*run)
+        assert below - 1e-6 <= epsilon <= above + 1e-6
+        assert above - below < width * epsilon + 0.01
+
+
+def test_what_no_level_reaches_is_charged():
+    """Beyond the last level of two batches lies more than delta: nothing is computed."""
+    assert of_two(0.5, exp(16.86)) == pytest.approx(1e-6, rel=0.01)
+    assert bins_replaced.epsilon_above(0.5, 2, 1, 1e-6) >= 16.86
+    assert bins_replaced.epsilon_below(0.5, 2, 1, 1e-6) <= 16.87
+    assert bins_replaced.epsilon_above(0.5, 2, 10, 1e-6) >= 81.7  # by transforms of the exact pair
+
+
+@pytest.mark.parametrize(("noise", "loss"), [(0.687, 13.8), (0.761, 12.04), (1.0, 9.935)])
+def test_far_levels_are_below_the_profile(noise, loss):
+    """Where sums of chances from the other end would lose all digits."""
+    exact = of_two(noise, exp(loss))
+    below, above = (
+        bins_replaced._excess(noise, 2, exp(loss), side, False) for side in (False, True)
+    )
+    assert 0 <= below <= exact * (1 + 1e-6) <= above * (1 + 2e-6)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ normal :math:`z_t`, see the chapter on accounting. So for every level :math:`\ga
 one convolution of T equal laws. A convex function of a sum grows if a term is spread with its mean
 kept, and falls if it is merged. The pair is symmetric: levels from 1 on are enough.
 
-**From above** X is spread on a mesh. What is lower than a window is raised to its end; of what is
-higher the excess is added to the mean, since :math:`(x+e)_+\le x_++e`, for sums of some terms, too.
-The profile between levels is interpolated.
+**From above** X is spread on a mesh. A term lower than a window is raised to its end; of what is
+higher the excess is added to the mean, since :math:`(x+e)_+\le x_++e`, for sums of some terms, too;
+lower sums are charged for. The profile between levels is interpolated, also between
+:math:`1/\gamma` and :math:`\gamma`.
 
 **From below** X is merged on the mesh. What is lower than the window is dropped, higher sums are
 lowered to its end. A single term above it counts with its mean, if all others are in the window, by
@@ -26,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import isotonic_regression
+from scipy.special import logsumexp
 
 from ..arguments import Array
 from ..divergence.pairs import NOTHING
@@ -45,6 +47,7 @@ _SHARE = 1 / 2048  # of the mesh in the mean of both sums, at most
 _SWING = 9.0, 8.0  # of a window, in deviations of the sum and in means of its negative part
 _STEP = 0.1  # between levels, in deviations of the loss, up to four of them; then it grows
 _NOISE = 1e-16  # what a transform leaves where there is no mass
+_CLOSE = 1e-8  # relative: 2^15 roundings in the split of a cell move T tilted terms by less
 _TILTS = np.geomspace(0.3, 60.0, 12)  # e to these from the end of a window to its centre
 _LEFT = 1e-4  # of delta is left beyond the last level
 _CELLS = 1 << 15  # of the mesh of losses
@@ -81,8 +84,10 @@ def epsilon_above(
     if not _reaches(noise, batches) or delta < least_delta(batches, epochs):
         return inf
     levels, _, most = _profile(noise, batches, _LEFT * delta / epochs, rough)
+    most = most.copy()  # at 1 it is below the chord from 1 / level to the level
+    most[0] = min(most[0], np.min((levels[1:] - 1 + 2 * most[1:]) / (levels[1:] + 1), initial=1.0))
     p, q = _kinks(levels, most)
-    losses, rest = np.log(levels[1:]), 1 - p.sum() - q.sum() - most[-1]
+    losses, rest = np.log(levels[1:]), 1 - p.sum() - q.sum() - most[-1]  # not negative: most[0]
     masses = np.concatenate([q[::-1], [rest], p])
     losses = np.concatenate([-losses[::-1], [0.0], losses])
     kept = masses > 1e-18
@@ -95,7 +100,10 @@ def epsilon_below(
     """Bound epsilon from below, if `rough` in less time; 0 where no bound is computed."""
     if not _reaches(noise, batches):
         return 0.0
-    levels, values = _minorant(*_profile(noise, batches, _LEFT * delta / epochs, rough))
+    levels, least, most = _profile(noise, batches, _LEFT * delta / epochs, rough)
+    known = least > 0
+    known[-1] = True
+    levels, values = _minorant(levels[known], least[known], most[known])
     if levels.size < 2:
         return 0.0
     p, q = _kinks(levels, values)
@@ -164,7 +172,8 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
         rest = (batches - 1) * (moment[1:-1].sum() / inside.sum() + mean)
         jump = moment[-1] + mass[-1] * (mean + rest)
         extra = batches * inside.sum() ** (batches - 1) * max(jump, 0.0)
-    logs = np.array([log(law @ np.exp(t * (x - x[-1]))) + t * x[-1] for t in _TILTS / -x[0]])
+    with np.errstate(divide="ignore"):
+        logs = logsumexp(np.multiply.outer(_TILTS / -x[0], x) + np.log(law), axis=1)
     best = int((logs + _TILTS / -x[0] * mean).argmin())
     tilt, log_mgf = float(_TILTS[best]) / -x[0], float(logs[best])
     law = law * np.exp(tilt * x - log_mgf)
@@ -200,7 +209,9 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
     weights = sums[positive] * np.exp(batches * log_mgf - tilt * x[positive])
     margin = lost * exp(batches * (log_mgf + tilt * mean) - 1) / tilt
     found = float(total[positive] @ weights) + extra
-    return (found + margin if above else max(found - margin, 0.0)) / batches
+    if above:
+        return (found * (1 + _CLOSE) + margin) / batches
+    return max(found * (1 - _CLOSE) - margin, 0.0) / batches
 
 
 def _cells(noise: float, level: float, mean: float, ends: Array) -> tuple[Array, Array]:
@@ -225,7 +236,7 @@ def _minorant(levels: Array, least: Array, most: Array) -> tuple[Array, Array]:
         falls = (most - least[:, None]) / apart  # from an earlier level to a later one, at most
         rises = (least[:, None] - most) / apart.T  # at least
     flat = rises.max(axis=1, where=apart.T > 0, initial=0.0)
-    steep = falls.min(axis=1, where=apart > 0, initial=1 - least[0] - flat[0])[:-1]
+    steep = falls.min(axis=1, where=apart > 0, initial=(1 - least[0]) / 2)[:-1]
     flat = flat[1:]
     gap = width * np.maximum(steep - chord, 0.0) * np.maximum(chord - flat, 0.0)
     gap /= np.maximum(steep - flat, 1e-300)

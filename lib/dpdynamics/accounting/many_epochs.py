@@ -44,7 +44,7 @@ _CELLS = 1 << 15  # of the mesh of losses
 _SHARE = 1 / 2048  # of the mesh in the mean of S, at most
 _REACH = 8.3  # beyond which a normal law has 5e-17
 _KEPT = 1e-11  # how well the mean of a merged law is that of L
-_ROUNDED = 1e-15  # less than this is no change of a sum of chances
+_ROUNDED = 1e-13  # less than this share of a sum of chances is no change
 _NOISE = 1e-16  # what the transforms leave where there is no mass
 
 
@@ -228,14 +228,24 @@ def gathered(left: Array, right: Array) -> Array:
     if ends >= off.size:
         return NOTHING
     law = spread - np.diff(off, 2, prepend=0.0, append=0.0)
-    slopes = np.cumsum(law[:-1])  # of what is left of E(x - L)_+, to be made convex
-    convex = isotonic_regression(slopes).x
-    lifted = np.abs(slopes - convex) > _ROUNDED
-    changed = np.append(lifted, False) | np.append(False, lifted)
-    law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
+    mode = int(law.argmax())  # up to it sums from the left are exact, after it from the right
+    law[: mode + 1] = _convex(law[: mode + 1])
+    law[mode:] = _convex(law[: mode - law.size - 1 : -1])[::-1]
     law, points = np.maximum(law, 0.0), np.arange(law.size)
     mass, mean = abs(law.sum() / spread.sum() - 1), abs(law @ points / (spread @ points) - 1)
     return law if mass < 1e-13 and mean < _KEPT else NOTHING
+
+
+def _convex(law: Array) -> Array:
+    """Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum."""
+    if law.size < 2:
+        return law
+    slopes, law = np.cumsum(law[:-1]), law.copy()
+    convex = isotonic_regression(slopes).x
+    lifted = np.abs(slopes - convex) > _ROUNDED * slopes
+    changed = np.append(lifted, False) | np.append(False, lifted)
+    law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
+    return law
 
 
 def sum_of_terms(law: Array, count: int) -> Array:
