@@ -224,14 +224,21 @@
     }
     if (ends >= size) return undefined;
     const law = spread.map((mass, i) => mass - ((off[i + 1] ?? 0) - 2 * off[i] + (off[i - 1] ?? 0)));
-    const slopes = sums(law).slice(1), total = slopes[size - 1], convex = falling(slopes.subarray(0, -1).map((x) => -x), slopes.map(() => 1)).map((x) => -x);
-    for (let i = 0; i < size; i++) {
-      const before = i ? convex[i - 1] : 0, after = i < size - 1 ? convex[i] : total;
-      if (i && before !== slopes[i - 1] || i < size - 1 && after !== slopes[i]) law[i] = after - before;
-      law[i] = Math.max(law[i], 0);
-    }
+    const mode = law.indexOf(law.reduce((most, mass) => Math.max(most, mass), 0));
+    law.set(convex(law.slice(0, mode + 1)));
+    law.set(convex(law.slice(mode).reverse()).reverse(), mode);
+    law.forEach((mass, i) => { law[i] = Math.max(mass, 0); });
     const mean = (part) => sums(part.map((mass, i) => mass * i)).at(-1);
     return Math.abs(sums(law).at(-1) / sums(spread).at(-1) - 1) < 1e-13 && Math.abs(mean(law) / mean(spread) - 1) < KEPT ? law : undefined;
+  }
+
+  /* Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum. */
+  function convex(law) {
+    const slopes = sums(law).slice(1), last = law.length - 1, raised = falling(slopes.subarray(0, -1).map((x) => -x), slopes.map(() => 1)).map((x) => -x);
+    return law.map((mass, i) => {
+      const before = i ? raised[i - 1] : 0, after = i < last ? raised[i] : slopes[last];
+      return i && before !== slopes[i - 1] || i < last && after !== slopes[i] ? after - before : mass;
+    });
   }
 
   /* The chances under P and Q of what the attacker is told: the ratio if no term exceeds a cut, and the largest term else. */

@@ -148,7 +148,7 @@
     const flat = profile.map((_, i) => rise(i)), gaps = [];
     for (let i = 0; i + 1 < profile.length; i++) {
       const [level, value] = profile[i], width = profile[i + 1][0] - level, chord = (value - profile[i + 1][1]) / width;
-      const steep = profile.slice(0, i).reduce((least, [before, , above]) => Math.min(least, (above - value) / (level - before)), 1 - profile[0][1] - flat[0]);
+      const steep = profile.slice(0, i).reduce((least, [before, , above]) => Math.min(least, (above - value) / (level - before)), (1 - profile[0][1]) / 2);
       gaps.push(width * Math.max(steep - chord, 0) * Math.max(chord - flat[i + 1], 0) / Math.max(steep - flat[i + 1], 1e-300));
     }
     const values = profile.map(([, value], i) => value - Math.max(gaps[i] ?? 0, gaps[i - 1] ?? 0));
@@ -190,7 +190,8 @@
 
   /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined. */
   const below = ({ noise, batches, epochs, delta, coarse = false }) => profiles([noise, batches, epochs, delta, coarse, "below"].join(), function* () {
-    const [levels, values] = minorant(yield* profileOf(noise, batches, LEFT * delta / epochs, coarse));
+    const profile = yield* profileOf(noise, batches, LEFT * delta / epochs, coarse), last = profile.length - 1;
+    const [levels, values] = minorant(profile.filter(([, low], i) => low > 0 || i === last));
     if (levels.length < 2) return undefined;
     const [p, q] = kinks(levels, values), rest = 1 - total(p) - total(q), all = [...p.map((mass, i) => [mass, q[i]]), [rest, rest], ...q.map((mass, i) => [mass, p[i]])];
     if (rest < 0) return undefined;

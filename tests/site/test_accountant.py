@@ -296,25 +296,7 @@ def test_shuffled_epochs_are_the_library_s(accountant):
     np.testing.assert_allclose(lower, below, rtol=0.01, atol=1e-4)
 
 
-@pytest.fixture
-def masses_of_one(monkeypatch):
-    """Let the library lower the profile at level 1 as the page does, that no masses exceed 1.
-
-    At 1 it has 1 - h(1) >= 2 (h(1) - h(level)) / (level - 1), by convexity and symmetry.
-    """
-    profile = bins_replaced._profile
-
-    def lowered(*run):
-        levels, least, most = profile(*run)
-        wide = levels[1:] - 1
-        first = np.min((wide + 2 * most[1:]) / (wide + 2), initial=most[0])
-        return bins_replaced._Profile(levels, least, np.append(first, most[1:]))
-
-    lowered.cache_clear = profile.cache_clear
-    monkeypatch.setattr(bins_replaced, "_profile", lowered)
-
-
-def test_balls_and_bins_are_the_library_s(accountant, closer, masses_of_one):
+def test_balls_and_bins_are_the_library_s(accountant, closer):
     """At once by Renyi divergences and attacks, then closer."""
     runs, found = [], []
     for noise in (0.6, 4.0):
@@ -396,9 +378,7 @@ def test_many_epochs_of_bins_are_the_library_s(accountant_page, monkeypatch):
     assert compared >= 80
 
 
-def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(
-    accountant_page, masses_of_one, monkeypatch
-):
+def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page, monkeypatch):
     """To 1e-6, or to what the charge for rounding does; three runs share an epoch."""
     rng = np.random.default_rng(8)
     places = [(0.5, 2), (10.0, 5000), (0.5, 300), (1.0, 117)]
@@ -451,7 +431,7 @@ def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(
         (3.0, 20, 5, "replace"),
     ],
 )
-def test_noise_for_many_epochs_of_bins_is_the_library_s(run, accountant, closer, masses_of_one):
+def test_noise_for_many_epochs_of_bins_is_the_library_s(run, accountant, closer):
     noise, batches, epochs, relation = run
     known = EpochsOfBins(batches=batches, steps=batches * epochs, relation=relation)
     epsilon = float(known._bound(noise, 1e-6, side=1))
