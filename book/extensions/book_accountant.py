@@ -29,7 +29,8 @@ PLACES = {  # in the chapter on accounting
     "bins": (BINS,),
     "unknown": (PAIR, ONE_STEP, MANY_STEPS, SHUFFLED, BINS),
 }
-NUMBERS = [f"accountant{part}.js" for part in ("_mesh", "_many", "_epochs", "")]  # in this order
+PARTS = ("_mesh", "_many", "_epochs", "_replaced", "")  # in this order
+NUMBERS = [f"accountant{part}.js" for part in PARTS]
 MARK = '<form class="accountant-form"'
 
 

@@ -23,8 +23,8 @@
    * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
      with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
      top down nowhere larger (numerics/privacy_loss.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
-   * Many steps on batches of fixed size, many epochs of balls and bins: accountant_many.js and accountant_epochs.js have bounds
-     that take longer; `closer` asks them.
+   * Many steps on batches of fixed size, many epochs of balls and bins: accountant_many.js, accountant_epochs.js and
+     accountant_replaced.js have bounds that take longer; `closer` asks them.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
@@ -848,22 +848,27 @@
       },
     },
     bins: {
-      why: ({ q, steps, relation, ...run }) => (relation === "replace" ? "for a replaced record only the library computes it: run the line of Python below before you quote or train" : globalThis.manyEpochs.refusal({ ...run, ...epochsOf(q, steps) })),
+      why: ({ q, steps, relation, ...run }) => boundsOf(relation).refusal({ ...run, ...epochsOf(q, steps) }),
       tolerance: 1e-6,
-      *read({ q, steps, ...run }, read, below) {
-        const { epochs, whole, batches } = epochsOf(q, steps), found = [[], []];
-        for (const add of [false, true]) found[0].push(read(yield* globalThis.manyEpochs.above({ ...run, batches, epochs, add })));
+      *read({ q, steps, relation, ...run }, read, below) {
+        const { epochs, whole, batches } = epochsOf(q, steps), found = [[], []], bounds = boundsOf(relation), ways = relation === "replace" ? [false] : [false, true];
+        for (const add of ways) found[0].push(read(yield* bounds.above({ ...run, batches, epochs, add }), 1));
         if (!below || !whole) return found;
-        for (const add of [false, true]) {
-          const law = yield* globalThis.manyEpochs.below({ ...run, batches, epochs: whole, add });
-          if (law) found[1].push(read(law));
+        for (const add of ways) {
+          const law = yield* bounds.below({ ...run, batches, epochs: whole, add });
+          if (law) found[1].push(read(law, 0));
         }
         return found;
       },
       epsilon: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.fallsTo(law, run.delta), below),
-      delta: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.profileAt(law, run.epsilon), below),
+      delta: (run, below) => CLOSER.bins.read(run, (law, unknown) => {
+        const value = privacyLoss.profileAt(law, run.epsilon);
+        return Number.isNaN(value) ? unknown : value;
+      }, below),
     },
   };
+
+  const boundsOf = (relation) => (relation === "replace" ? globalThis.replacedEpochs : globalThis.manyEpochs);
 
   function epochsOf(q, steps) {
     const { inside: batches } = epochOf(q);
@@ -893,6 +898,7 @@
     checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
     const bounds = CLOSER[sampling], why = bounds.why({ ...run, noise: run.noise ?? run.start });
     if (why) return { high: { epsilon: Infinity, delta: 1, noise: run.start }[what], low: 0, why };
+    if (what === "noise" && sampling === "bins" && run.relation === "replace") run.start = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, coarse: true })).high;
     return what === "noise" ? yield* noiseCloser(bounds, run) : LARGEST(yield* bounds[what](run, true));
   }
 

@@ -24,13 +24,13 @@
   }
 
   /* Why there is no bound, else nothing. */
-  function refusal({ noise, batches, epochs, delta }) {
+  const refusing = (faintest, fits) => ({ noise, batches, epochs, delta }) => {
     if (batches < 2) return "an epoch has one batch";
-    if (noise < FAINTEST) return `the noise multiplier is below ${FAINTEST}`;
-    if (!meshOf(noise, batches)) return "an epoch has too many batches for so much noise";
+    if (noise < faintest) return `the noise multiplier is below ${faintest}`;
+    if (!fits(noise, batches)) return "an epoch has too many batches for so much noise";
     const least = 10 * epochs * rounding(batches);
     return delta < least ? `δ is below ${Number((least * 1.05).toPrecision(2))}, where rounding would decide` : "";
-  }
+  };
 
   /* Split the mass of L in each cell between its left and right end, its mean kept. */
   function cellsOf(noise, unit, size) {
@@ -184,7 +184,11 @@
   const above = ({ noise, batches, epochs, delta, add }) => profiles([noise, batches, epochs, delta, add].join(), function* () {
     const all = yield* windows(`${noise},${batches}`, () => windowsOf(noise, batches)), ends = [Math.log(all[0].first), Math.log(all.at(-1).last)];
     if (add) ends.reverse().forEach((end, i) => { ends[i] = -end; });
-    const law = (mesh) => raised(all, batches, add, mesh, Math.round(ends[0] / mesh) - 1, Math.round(ends[1] / mesh) + 1);
+    return yield* composedAbove((mesh) => raised(all, batches, add, mesh, Math.round(ends[0] / mesh) - 1, Math.round(ends[1] / mesh) + 1), ends, epochs, delta);
+  });
+
+  /* The same for an epoch whose law on any mesh has its losses between the ends. */
+  function* composedAbove(law, ends, epochs, delta) {
     const share = 1e-6 * delta, far = tails(law((ends[1] - ends[0]) / 4096), epochs, -Math.log(share));
     yield;
     const [low, high] = [Math.min(far[0], 0), Math.max(far[1], 0)], one = law((high - low) / CELLS);
@@ -192,7 +196,7 @@
     const lost = share + epochs * Math.max(1 - sums(one.masses).at(-1), 0) + 1e-13 + 1e-15 * epochs;
     yield;
     return { top, mesh, profile: profile.map((x) => x + lost) };
-  });
+  }
 
   /* --- from below ---------------------------------------------------------------------------------- */
 
@@ -254,12 +258,15 @@
   /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined. */
   const below = ({ noise, batches, epochs, delta, add }) => profiles([noise, batches, epochs, delta, add, "below"].join(), function* () {
     const found = yield* merged(`${noise},${batches}`, () => mergedOf(noise, batches)), spare = epochs * (rounding(batches) + KEPT);
-    if (!found) return undefined;
-    const [p, q] = add ? found.toReversed() : found, losses = p.map((mass, i) => Math.log(mass) - Math.log(Math.max(q[i], 1e-300)));
-    const aim = delta + spare, some = losses.map((_, i) => i).filter((i) => p[i] > 1e-6 * aim / epochs / p.length);
+    return found && (yield* composedBelow(add ? found.toReversed() : found, epochs, delta, spare));
+  });
+
+  /* The same for an epoch with these chances of outcomes under P and Q; `spare` is what they may lack. */
+  function* composedBelow([p, q], epochs, delta, spare, finest = FINEST) {
+    const aim = delta + spare, losses = p.map((mass, i) => Math.log(mass) - Math.log(Math.max(q[i], 1e-300))), some = losses.map((_, i) => i).filter((i) => p[i] > 1e-6 * aim / epochs / p.length);
     const least = some.reduce((x, i) => Math.min(x, losses[i]), Infinity), range = some.reduce((x, i) => Math.max(x, losses[i]), -Infinity) - least;
     if (!(range >= 1e-9)) return undefined;
-    for (let cells = FINEST; ; cells /= 2) {
+    for (let cells = finest; ; cells /= 2) {
       const mesh = range / cells, first = Math.floor(least / mesh), one = { p: new Float64Array(cells + 2), q: new Float64Array(cells + 2), first, base: 0 };
       for (const i of some) {
         const at = Math.floor(losses[i] / mesh) - first;
@@ -274,7 +281,7 @@
       yield;
       return { top, mesh, profile: profile.map((x) => x - (spare + 2e-6 * aim + 1e-13 + 1e-15 * epochs)) };
     }
-  });
+  }
 
-  globalThis.manyEpochs = { refusal, above, below };
+  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, below, shared: { refusing, rounding, keeper, falling, gathered, composedAbove, composedBelow } };
 })();
