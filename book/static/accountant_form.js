@@ -44,9 +44,10 @@
 
   /* What the fields say, and what is wrong with them. */
   function read(form) {
-    const text = (name) => form.elements[name].value, errors = {};
+    const text = (name) => form.elements[name].value, errors = {}, unread = {};
     const take = (name, test, words) => {
       const value = name === "value" && text(name).includes(",") ? NaN : parse(text(name));  /* 1,3 is 1.3 to some */
+      if (Number.isNaN(value)) unread[name] = text(name).trim() ? "cannot be read" : "is empty";
       if (Number.isNaN(value)) errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
       else if (["samples", "batch"].includes(name) && /^\d{1,3}(\.\d{3})+$/.test(text(name).trim())) errors[name] = "Write it without a point, such as 120 000: 120.000 is 120 to some.";
       else if (!test(value)) errors[name] = words;
@@ -71,7 +72,7 @@
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
       errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(smaller(samples), 1)}.`;
     }
-    return { errors, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, keeps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
+    return { errors, unread, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, keeps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
   }
 
   /* --- what is said ---------------------------------------------------------------------------- */
@@ -124,7 +125,6 @@
      epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where a number is missing. */
   function always({ given, value, steps, delta, relation, samples }) {
     if (!(delta >= 1e-30 && delta * samples < 1)) delta = smaller(samples);
-    if (!(value > 0)) [given, value] = ["epsilon", 10];
     const log = Math.log(1 / delta), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
     const ask = { q: 1, steps, delta, relation, sampling: "poisson" }, mu = root / value;
     const exactly = (ask, bound) => { try { return ask(globalThis.accountant); } catch { return bound; } };
@@ -325,8 +325,8 @@
       }
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
-        const instead = ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
-        answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`),
+        const instead = Object.keys(run.unread).length || ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
+        answer.replaceChildren(make("p", `No number yet: ${Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}`).join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
         answer.setAttribute("aria-busy", "false");
         return;
@@ -357,8 +357,17 @@
       if (reply.epsilon > 0) curves(run, reply, current, (found) => { if (current()) plots.append(found); });
     }
 
-    form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 150); });
-    form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
+    /* The answer for other entries goes at once; a complete entry is answered when typing pauses. */
+    form.addEventListener("input", () => {
+      clearTimeout(waiting);
+      if (Object.keys(read(form).errors).length) { show(); return; }
+      turn++;
+      more.replaceChildren();
+      answer.replaceChildren(make("p", "Computing …"));
+      answer.setAttribute("aria-busy", "true");
+      waiting = setTimeout(show, 150);
+    });
+    form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(waiting); show(); });
     window.addEventListener("pageshow", show);  /* after "back" a browser fills the form again */
     form.hidden = false;
     root.dataset.ready = "";
