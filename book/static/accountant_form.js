@@ -146,8 +146,10 @@
       if (run.batch === run.samples || ![sampling, "unknown"].includes(run.sampling)) continue;
       const ask = asked(run, sampling);
       try {
-        found[sampling] = yield* accountant.closer(run.given === "noise" ? { what: "epsilon", ...ask, noise: run.value }
-          : { what: "noise", ...ask, epsilon: run.value, start: accountant.noise({ ...ask, epsilon: run.value }) });
+        if (run.given === "noise") { found[sampling] = yield* accountant.closer({ what: "epsilon", ...ask, noise: run.value }); continue; }
+        const start = accountant.noise({ ...ask, epsilon: run.value });
+        found[sampling] = yield* accountant.closer({ what: "noise", ...ask, epsilon: run.value, start });
+        if (sampling === "bins" && run.sampling === "bins") found.bins.low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found.bins.high, 4)) })).low;
       } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
     }
     return found;
@@ -196,7 +198,8 @@
     const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? way.closer : way.from), noise, epsilon: run.value, asked: ask, nearer: noise < bound };
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
-    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
+    const spent = Math.min(run.value, Math.max(accountant.epsilon({ ...ask, noise: Number(quoted) }).low, least)), slack = spent > 0 ? ` At least ε = ${down(spent, 3)} is spent with it.` : "";
+    return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
   }
 
   /* What is no answer here, and how epochs are counted. */
