@@ -317,7 +317,7 @@
 
   function start(root) {
     const form = root.querySelector("form"), answer = form.querySelector(".accountant-answer"), more = form.querySelector(".accountant-more");
-    const basis = form.querySelector(".accountant-basis"), evidence = [...basis.querySelectorAll("[data-sampling]")];
+    const basis = form.querySelector(".accountant-basis"), runs = form.querySelector(".accountant-runs"), evidence = [...basis.querySelectorAll("[data-sampling]")];
     let turn = 0, waiting;
 
     function show() {
@@ -353,7 +353,7 @@
       if (busy) return;
       const plots = make("div", "", "accountant-plots");
       more.append(plots);
-      if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
+      if (reply.card) more.append(runs, copyable("For a model card", reply.card, "p"));
       more.append(copyable("The same in Python", python(run, reply.asked), "code"), copyable("The same as a command", command(run, reply.asked), "code"));
       for (const item of evidence) item.hidden = !item.dataset.sampling.split(" ").includes(reply.asked.sampling);
       more.append(basis);
