@@ -189,7 +189,7 @@
       const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
       const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound };
-      if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
+      if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}${sampling === "poisson" ? opacus(run) : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
       return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}`], ...told };
     }
@@ -197,9 +197,15 @@
     const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;
     const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? way.closer : way.from), noise, epsilon: run.value, asked: ask, nearer: noise < bound };
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
-    if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
+    if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.${sampling === "poisson" ? opacus(run) : ""}`], ...told };
     const spent = Math.min(run.value, Math.max(accountant.epsilon({ ...ask, noise: Number(quoted) }).low, least)), slack = spent > 0 ? ` At least ε = ${down(spent, 3)} is spent with it.` : "";
     return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
+  }
+
+  /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
+  function opacus({ samples, batch, length, unit, steps }) {
+    const inEpoch = Math.ceil(samples / batch), mean = Math.ceil(samples / inEpoch);
+    return mean === batch ? "" : ` The loader of Opacus (without drop_last) takes ${grouped(inEpoch)} steps an epoch with q = 1/${grouped(inEpoch)}: for it, enter batches of ${grouped(mean)} (n/${inEpoch}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}.`;
   }
 
   /* What is no answer here, and how epochs are counted. */

@@ -745,6 +745,20 @@ def test_form_counts_epochs_that_keep_their_last_batch(form_page, capsys):
     assert answer(form_page, **run, unit="epochs", duration="20", sampling="shuffled") == said
 
 
+def test_form_says_what_the_loader_of_opacus_does(form_page):
+    """As many steps an epoch as its batches, each with the reciprocal as probability."""
+    run = {"samples": "120000", "batch": "1024", "duration": "20", "delta": "1e-6"}
+    answer(form_page, **run)
+    said = form_page.locator(".accountant-answer").inner_text().replace("\u202f", "")
+    assert "takes 118 steps an epoch with q = 1/118" in said
+    assert "enter batches of 1017 (n/118, rounded up) and 2360 steps" in said
+    answer(form_page, **{**run, "batch": "1017", "unit": "steps", "duration": "2360"})
+    assert "Opacus" not in form_page.locator(".accountant-answer").inner_text()
+    spent = Poisson(sampling_probability=1 / 118, steps=2360)
+    exact = spent.epsilon(noise_multiplier=1.0, delta=1e-6)
+    assert exact < evaluated(form_page).value < exact * (1 + 1e-4)
+
+
 def test_form_answers_few_steps_at_a_tiny_sampling_probability(form_page):
     run = {"samples": "50000", "batch": "50", "unit": "steps", "duration": "20", "delta": "1e-5"}
     said = answer(form_page, **run, value="1")
