@@ -678,11 +678,15 @@ def test_form_shows_that_it_works_on_a_closer_bound(sampling, words, given, form
 
 
 def test_noise_from_below_follows_the_answer(form_page):
-    answer(form_page, sampling="shuffled", given="epsilon", value="3")
+    said = answer(form_page, sampling="shuffled", given="epsilon", value="3")
     words = form_page.locator(".accountant-plots p")
     words.wait_for()
     low = float(re.search(r"less than σ = (\S+),", words.inner_text())[1])
     run = Shuffled(batch_size=500, samples=50_000, steps=3000)
+    taken, spent = (float(x) for x in re.findall(r"= (\d+\.\d+)", said))
+    known = run.epsilon(noise_multiplier=taken, delta=1e-6)
+    assert spent == pytest.approx(known.lower, rel=0.02)
+    assert spent < known.upper <= 3
     assert low == pytest.approx(run.noise_for(epsilon=3.0, delta=1e-6).lower, rel=0.03)
 
 
