@@ -852,16 +852,19 @@
       tolerance: 1e-6,
       *read({ q, steps, relation, ...run }, read, below) {
         const { epochs, whole, batches } = epochsOf(q, steps), found = [[], []], bounds = boundsOf(relation), ways = relation === "replace" ? [false] : [false, true];
-        for (const add of ways) found[0].push(read(yield* bounds.above({ ...run, batches, epochs, add })));
+        for (const add of ways) found[0].push(read(yield* bounds.above({ ...run, batches, epochs, add }), 1));
         if (!below || !whole) return found;
         for (const add of ways) {
           const law = yield* bounds.below({ ...run, batches, epochs: whole, add });
-          if (law) found[1].push(read(law));
+          if (law) found[1].push(read(law, 0));
         }
         return found;
       },
       epsilon: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.fallsTo(law, run.delta), below),
-      delta: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.profileAt(law, run.epsilon), below),
+      delta: (run, below) => CLOSER.bins.read(run, (law, unknown) => {
+        const value = privacyLoss.profileAt(law, run.epsilon);
+        return Number.isNaN(value) ? unknown : value;
+      }, below),
     },
   };
 

@@ -44,9 +44,10 @@
 
   /* What the fields say, and what is wrong with them. */
   function read(form) {
-    const text = (name) => form.elements[name].value, errors = {};
+    const text = (name) => form.elements[name].value, errors = {}, unread = {};
     const take = (name, test, words) => {
       const value = name === "value" && text(name).includes(",") ? NaN : parse(text(name));  /* 1,3 is 1.3 to some */
+      if (Number.isNaN(value)) unread[name] = text(name).trim() ? "cannot be read" : "is empty";
       if (Number.isNaN(value)) errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
       else if (["samples", "batch"].includes(name) && /^\d{1,3}(\.\d{3})+$/.test(text(name).trim())) errors[name] = "Write it without a point, such as 120 000: 120.000 is 120 to some.";
       else if (!test(value)) errors[name] = words;
@@ -71,7 +72,7 @@
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
       errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(smaller(samples), 1)}.`;
     }
-    return { errors, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, keeps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
+    return { errors, unread, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, keeps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
   }
 
   /* --- what is said ---------------------------------------------------------------------------- */
@@ -124,7 +125,6 @@
      epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where a number is missing. */
   function always({ given, value, steps, delta, relation, samples }) {
     if (!(delta >= 1e-30 && delta * samples < 1)) delta = smaller(samples);
-    if (!(value > 0)) [given, value] = ["epsilon", 10];
     const log = Math.log(1 / delta), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
     const ask = { q: 1, steps, delta, relation, sampling: "poisson" }, mu = root / value;
     const exactly = (ask, bound) => { try { return ask(globalThis.accountant); } catch { return bound; } };
@@ -146,8 +146,10 @@
       if (run.batch === run.samples || ![sampling, "unknown"].includes(run.sampling)) continue;
       const ask = asked(run, sampling);
       try {
-        found[sampling] = yield* accountant.closer(run.given === "noise" ? { what: "epsilon", ...ask, noise: run.value }
-          : { what: "noise", ...ask, epsilon: run.value, start: accountant.noise({ ...ask, epsilon: run.value }) });
+        if (run.given === "noise") { found[sampling] = yield* accountant.closer({ what: "epsilon", ...ask, noise: run.value }); continue; }
+        const start = accountant.noise({ ...ask, epsilon: run.value });
+        found[sampling] = yield* accountant.closer({ what: "noise", ...ask, epsilon: run.value, start });
+        if (sampling === "bins" && run.sampling === "bins") found.bins.low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found.bins.high, 4)) })).low;
       } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
     }
     return found;
@@ -187,7 +189,7 @@
       const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
       const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound };
-      if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}`], ...told };
+      if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}, rounded up.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}${sampling === "poisson" ? opacus(run) : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
       return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}`], ...told };
     }
@@ -195,8 +197,15 @@
     const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;
     const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? way.closer : way.from), noise, epsilon: run.value, asked: ask, nearer: noise < bound };
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
-    if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.`], ...told };
-    return { head: `Take σ = ${quoted}, which is enough.`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
+    if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.${sampling === "poisson" ? opacus(run) : ""}`], ...told };
+    const spent = Math.min(run.value, Math.max(accountant.epsilon({ ...ask, noise: Number(quoted) }).low, least)), slack = spent > 0 ? ` At least ε = ${down(spent, 3)} is spent with it.` : "";
+    return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
+  }
+
+  /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
+  function opacus({ samples, batch, length, unit, steps }) {
+    const inEpoch = Math.ceil(samples / batch), mean = Math.ceil(samples / inEpoch);
+    return mean === batch ? "" : ` The loader of Opacus (without drop_last) takes ${grouped(inEpoch)} steps an epoch with q = 1/${grouped(inEpoch)}: for it, enter batches of ${grouped(mean)} (n/${inEpoch}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}.`;
   }
 
   /* What is no answer here, and how epochs are counted. */
@@ -314,7 +323,7 @@
 
   function start(root) {
     const form = root.querySelector("form"), answer = form.querySelector(".accountant-answer"), more = form.querySelector(".accountant-more");
-    const basis = form.querySelector(".accountant-basis"), evidence = [...basis.querySelectorAll("[data-sampling]")];
+    const basis = form.querySelector(".accountant-basis"), runs = form.querySelector(".accountant-runs"), evidence = [...basis.querySelectorAll("[data-sampling]")];
     let turn = 0, waiting;
 
     function show() {
@@ -325,8 +334,8 @@
       }
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
-        const instead = ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
-        answer.replaceChildren(make("p", `No number yet: see ${Object.keys(run.errors).map((name) => form.querySelector(`label[for=accountant-${name}]`).textContent).join("; ")}.`),
+        const instead = Object.keys(run.unread).length || ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
+        answer.replaceChildren(make("p", `No number yet: ${Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}`).join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
         answer.setAttribute("aria-busy", "false");
         return;
@@ -350,15 +359,24 @@
       if (busy) return;
       const plots = make("div", "", "accountant-plots");
       more.append(plots);
-      if (reply.card) more.append(copyable("For a model card", reply.card, "p"));
+      if (reply.card) more.append(runs, copyable("For a model card", reply.card, "p"));
       more.append(copyable("The same in Python", python(run, reply.asked), "code"), copyable("The same as a command", command(run, reply.asked), "code"));
       for (const item of evidence) item.hidden = !item.dataset.sampling.split(" ").includes(reply.asked.sampling);
       more.append(basis);
       if (reply.epsilon > 0) curves(run, reply, current, (found) => { if (current()) plots.append(found); });
     }
 
-    form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 150); });
-    form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
+    /* The answer for other entries goes at once; a complete entry is answered when typing pauses. */
+    form.addEventListener("input", () => {
+      clearTimeout(waiting);
+      if (Object.keys(read(form).errors).length) { show(); return; }
+      turn++;
+      more.replaceChildren();
+      answer.replaceChildren(make("p", "Computing …"));
+      answer.setAttribute("aria-busy", "true");
+      waiting = setTimeout(show, 150);
+    });
+    form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(waiting); show(); });
     window.addEventListener("pageshow", show);  /* after "back" a browser fills the form again */
     form.hidden = false;
     root.dataset.ready = "";

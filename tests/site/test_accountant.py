@@ -417,8 +417,8 @@ def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page
         assert high[at] == pytest.approx(wanted[at], rel=0, abs=charged - wanted[at])
     bins_replaced._profile.cache_clear()
     assert np.all(low <= wanted)
-    known = low > 0
-    np.testing.assert_allclose(low[known], proved[known], rtol=1e-3)
+    assert np.all(low >= proved * (1 - 1e-3) * (low > 0))
+    assert np.sum(low > 0) >= 30
 
 
 @pytest.mark.parametrize(
@@ -658,11 +658,15 @@ def test_form_shows_that_it_works_on_a_closer_bound(sampling, words, given, form
 
 
 def test_noise_from_below_follows_the_answer(form_page):
-    answer(form_page, sampling="shuffled", given="epsilon", value="3")
+    said = answer(form_page, sampling="shuffled", given="epsilon", value="3")
     words = form_page.locator(".accountant-plots p")
     words.wait_for()
     low = float(re.search(r"less than σ = (\S+),", words.inner_text())[1])
     run = Shuffled(batch_size=500, samples=50_000, steps=3000)
+    taken, spent = (float(x) for x in re.findall(r"= (\d+\.\d+)", said))
+    known = run.epsilon(noise_multiplier=taken, delta=1e-6)
+    assert spent == pytest.approx(known.lower, rel=0.02)
+    assert spent < known.upper <= 3
     assert low == pytest.approx(run.noise_for(epsilon=3.0, delta=1e-6).lower, rel=0.03)
 
 
@@ -725,6 +729,20 @@ def test_form_counts_epochs_that_keep_their_last_batch(form_page, capsys):
     assert answer(form_page, **run, unit="epochs", duration="20", sampling="shuffled") == said
 
 
+def test_form_says_what_the_loader_of_opacus_does(form_page):
+    """As many steps an epoch as its batches, each with the reciprocal as probability."""
+    run = {"samples": "120000", "batch": "1024", "duration": "20", "delta": "1e-6"}
+    answer(form_page, **run)
+    said = form_page.locator(".accountant-answer").inner_text().replace("\u202f", "")
+    assert "takes 118 steps an epoch with q = 1/118" in said
+    assert "enter batches of 1017 (n/118, rounded up) and 2360 steps" in said
+    answer(form_page, **{**run, "batch": "1017", "unit": "steps", "duration": "2360"})
+    assert "Opacus" not in form_page.locator(".accountant-answer").inner_text()
+    spent = Poisson(sampling_probability=1 / 118, steps=2360)
+    exact = spent.epsilon(noise_multiplier=1.0, delta=1e-6)
+    assert exact < evaluated(form_page).value < exact * (1 + 1e-4)
+
+
 def test_form_answers_few_steps_at_a_tiny_sampling_probability(form_page):
     run = {"samples": "50000", "batch": "50", "unit": "steps", "duration": "20", "delta": "1e-5"}
     said = answer(form_page, **run, value="1")
@@ -773,7 +791,7 @@ def test_form_never_keeps_the_answer_for_other_inputs(fields, sampling, form_pag
 )
 def test_form_names_what_is_wrong_beside_the_field(fields, marked, form_page):
     page = form_page
-    assert answer(page, **fields).startswith("No number yet: see ")
+    assert answer(page, **fields).startswith("No number yet: “")
     invalid = page.locator(".accountant-form [aria-invalid=true]")
     assert invalid.evaluate_all("all => all.map((e) => e.name)") == [marked]
     words = page.locator(f"#{invalid.get_attribute('aria-describedby')}")
@@ -791,11 +809,45 @@ def test_form_reads_numbers_as_people_write_them(fields, form_page):
     assert "ε = 3.6255" in answer(form_page, delta="1e-6")
 
 
-@pytest.mark.parametrize("fields", [{"delta": "a millionth"}, {"delta": "0"}, {"value": "-1"}])
-def test_what_is_no_number_is_refused_with_what_may_be_quoted(fields, form_page):
+TYPE = """(form, [name, text]) => {
+  form.elements[name].value = text;
+  form.elements[name].dispatchEvent(new Event("input", { bubbles: true }));
+  const parts = [".accountant-answer", ".accountant-more"];
+  return parts.map((part) => form.querySelector(part).innerText);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (("value", ""), "“Noise or target” is empty"),
+        (("value", "."), "“Noise or target” cannot be read"),
+        (("delta", "1e-"), "“δ” cannot be read"),
+        (("samples", ""), "“Records, n” is empty"),
+        (("value", "-1"), "“Noise or target” is out of range"),
+    ],
+)
+def test_a_half_typed_entry_withdraws_the_answer_at_once(typed, words, form_page):
+    page, form = form_page, form_page.locator(".accountant-form")
+    assert answer(page, given="epsilon", value="3", sampling="shuffled").startswith("Take σ = ")
+    page.wait_for_selector(".accountant-plots svg")
+    for _ in range(2):  # nothing that was under way comes back
+        said, more = form.evaluate(TYPE, typed)
+        assert said == f"No number yet: {words}."
+        assert not more
+        page.wait_for_timeout(300)
+    said, more = form.evaluate(
+        TYPE, (typed[0], {"value": "2", "delta": "1e-7"}.get(typed[0], "60000"))
+    )
+    assert said == "Computing …"
+    assert not more
+
+
+@pytest.mark.parametrize("fields", [{"delta": "1e-4"}, {"delta": "0"}])
+def test_what_is_out_of_range_is_refused_with_what_may_be_quoted(fields, form_page):
     answer(form_page, **fields)
     said = form_page.locator(".accountant-answer").inner_text()
-    assert re.search(r"You may (quote ε ≤ \S+|take σ = \S+: enough for ε ≤ 10) at δ = 1e-6", said)
+    assert re.search(r"You may quote ε ≤ \S+ at δ = 1e-6", said)
 
 
 def test_form_is_reached_by_keyboard_in_order(form_page):
