@@ -200,29 +200,19 @@
 
   /* --- from below ---------------------------------------------------------------------------------- */
 
-  /* Merge the law in these cells on their ends, or undefined: of E(x - L)_+ so much is taken off that its interpolation stays below. */
+  /* Merge the law in these cells on their ends, or undefined: of E(x - L)_+ so much is taken off that its interpolation stays below,
+     at both ends of a cell, or where masses fall fast, or end, at the end next to the larger ones alone. */
   function gathered(left, right) {
-    const size = left.length + 1, spread = new Float64Array(size), off = new Float64Array(size);
-    let ends = 0;
-    left.forEach((mass, i) => {
-      spread[i] += mass;
+    const size = left.length, mass = left.map((m, i) => m + right[i]), top = mass.indexOf(mass.reduce((most, m) => Math.max(most, m), 0));
+    const spread = new Float64Array(size + 1), off = new Float64Array(size + 1);
+    mass.forEach((m, i) => {
+      spread[i] += left[i];
       spread[i + 1] += right[i];
-      const gap = mass * right[i] / Math.max(mass + right[i], 1e-300);
-      off[i] = Math.max(off[i], gap);
-      off[i + 1] = gap;
+      const gap = left[i] * right[i] / Math.max(m, 1e-300), ends = i > size - 3;
+      const rises = i < 2 || !ends && i < top && m > 2 * mass[i - 1], falls = !rises && (ends || i >= top && m > 2 * mass[i + 1]);
+      off[i] = Math.max(off[i], falls ? right[i] : rises ? 0 : gap);
+      off[i + 1] = rises ? left[i] : falls ? 0 : gap;
     });
-    for (const place of [(i) => i, (i) => size - 1 - i]) {
-      const put = new Float64Array(size);
-      let enough = 0;
-      for (let i = 0, mass = 0; i < size; i++) {
-        if (put[i] <= off[place(i)]) enough = i + 1;
-        mass += spread[place(i)];
-        if (i + 1 < size) put[i + 1] = put[i] + mass;
-      }
-      for (let i = 0; i <= enough && i < size; i++) off[place(i)] = put[i];
-      ends += enough + 1;
-    }
-    if (ends >= size) return undefined;
     const law = spread.map((mass, i) => mass - ((off[i + 1] ?? 0) - 2 * off[i] + (off[i - 1] ?? 0)));
     const mode = law.indexOf(law.reduce((most, mass) => Math.max(most, mass), 0));
     law.set(convex(law.slice(0, mode + 1)));

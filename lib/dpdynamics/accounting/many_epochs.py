@@ -213,27 +213,26 @@ def gathered(left: Array, right: Array) -> Array:
     """Merge the law in these cells on their ends; where that fails, empty.
 
     In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
-    left right / (left + right) at most. Near the ends all of it is taken off, or all of E(L - x)_+;
-    if the ends meet, or mass or mean would not be kept, the mesh is too coarse.
+    left right / (left + right) at most. So much is taken off at both ends; where masses fall fast,
+    or end, `right` at the left end alone does as well, and on the other slope `left` at the right
+    one.
     """
-    spread = np.append(left, 0.0) + np.append(0.0, right)
-    gap = left * right / np.maximum(left + right, 1e-300)
-    off = np.maximum(np.append(gap, 0.0), np.append(0.0, gap))
-    ends = 0
-    for side in (1, -1):
-        put = np.append(0.0, np.cumsum(np.cumsum(spread[::side]))[:-1])
-        enough = int(np.flatnonzero(put <= off[::side])[-1]) + 1
-        off[::side][: enough + 1] = put[: enough + 1]
-        ends += enough + 1
-    if ends >= off.size:
-        return NOTHING
+    mass, cells = left + right, np.arange(left.size)
+    spread, gap = np.append(left, 0.0) + np.append(0.0, right), left * right
+    gap /= np.maximum(mass, 1e-300)
+    first, last = cells < mass.argmax(), cells > cells.size - 3
+    rises = (cells < 2) | (first & ~last & (mass > 2 * np.append(0.0, mass[:-1])))
+    falls = ~rises & (last | (~first & (mass > 2 * np.append(mass[1:], 0.0))))
+    at_left = np.where(falls, right, np.where(rises, 0.0, gap))
+    at_right = np.where(rises, left, np.where(falls, 0.0, gap))
+    off = np.maximum(np.append(at_left, 0.0), np.append(0.0, at_right))
     law = spread - np.diff(off, 2, prepend=0.0, append=0.0)
     mode = int(law.argmax())  # up to it sums from the left are exact, after it from the right
     law[: mode + 1] = _convex(law[: mode + 1])
     law[mode:] = _convex(law[: mode - law.size - 1 : -1])[::-1]
     law, points = np.maximum(law, 0.0), np.arange(law.size)
-    mass, mean = abs(law.sum() / spread.sum() - 1), abs(law @ points / (spread @ points) - 1)
-    return law if mass < 1e-13 and mean < _KEPT else NOTHING
+    kept = abs(law.sum() / spread.sum() - 1), abs(law @ points / (spread @ points) - 1)
+    return law if kept[0] < 1e-13 and kept[1] < _KEPT else NOTHING
 
 
 def _convex(law: Array) -> Array:
