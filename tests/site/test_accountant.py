@@ -637,7 +637,7 @@ def test_every_answer_has_a_line_and_its_evidence(sampling, form_page, site):
             assert f'id="{place}"' in chapter
 
 
-@pytest.mark.parametrize("given", [("noise", "1"), ("epsilon", "4")])
+@pytest.mark.parametrize("given", [("noise", "1.25"), ("epsilon", "4")])  # not asked before
 @pytest.mark.parametrize(
     ("sampling", "words"),
     [("fixed", "all steps together"), ("bins", "privacy loss of an epoch")],
