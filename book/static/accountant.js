@@ -877,17 +877,22 @@
 
   /* Noise below `start`, from which on epsilon is at most the target, to a tolerance; `start` where none is found. */
   function* noiseCloser({ why, epsilon, tolerance }, { epsilon: target, start, ...run }) {
-    let v = Math.log(start), enough = v, slope = -2, before;
-    for (let i = 0; i < 12; i++) {
+    let v = Math.log(start), enough = v, slope = -2, floor = -Infinity, before;
+    for (let i = 0; i < 12 && enough - floor > 0.01; i++) {
       const asked = { ...run, noise: Math.exp(v) };
-      if (why(asked)) break;
-      const excess = Math.max(-30, Math.log(LARGEST(yield* epsilon(asked)).high / target));
-      if (!(excess < Infinity) || i === 0 && excess > 0) break;
+      const excess = why(asked) ? Infinity : Math.max(-30, Math.log(LARGEST(yield* epsilon(asked)).high / target));
+      if (i === 0 && excess > 0) break;
+      if (excess === Infinity) {  /* refused for so little noise: half way back */
+        floor = v;
+        v = (v + enough) / 2;
+        continue;
+      }
       if (excess <= 0) enough = Math.min(enough, v);
       if (excess <= 0 && excess > -tolerance) break;
       if (before && v !== before[0]) slope = Math.max(-8, Math.min(-0.5, (excess - before[1]) / (v - before[0])));
       before = [v, excess];
       v = Math.min(v - (excess + tolerance / 5) / slope, enough - (excess > 0 ? tolerance / 100 : 0));
+      if (v <= floor) v = (floor + enough) / 2;
     }
     return { high: Math.exp(enough), low: 0 };
   }

@@ -205,7 +205,7 @@
   /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
   function opacus({ samples, batch, length, unit, steps }) {
     const inEpoch = Math.ceil(samples / batch), mean = Math.ceil(samples / inEpoch);
-    return mean === batch ? "" : ` The loader of Opacus (without drop_last) takes ${grouped(inEpoch)} steps an epoch with q = 1/${grouped(inEpoch)}: for it, enter batches of ${grouped(mean)} (n/${inEpoch}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}.`;
+    return mean === batch ? "" : ` The loader of Opacus takes ${grouped(inEpoch)} steps an epoch with q = 1/${grouped(inEpoch)}: for it, enter batches of ${grouped(mean)} (n/${inEpoch}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}. With drop_last it is ${grouped(inEpoch - 1)} in place of ${grouped(inEpoch)}.`;
   }
 
   /* What is no answer here, and how epochs are counted. */
@@ -335,7 +335,7 @@
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
         const instead = Object.keys(run.unread).length || ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
-        answer.replaceChildren(make("p", `No number yet: ${Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}`).join("; ")}.`),
+        answer.replaceChildren(make("p", `${instead ? "Refused" : "No number yet"}: ${Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}`).join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
         answer.setAttribute("aria-busy", "false");
         return;
@@ -366,6 +366,8 @@
       if (reply.epsilon > 0) curves(run, reply, current, (found) => { if (current()) plots.append(found); });
     }
 
+    /* No number is read as one of the other kind. */
+    form.elements.given.addEventListener("input", () => { form.elements.value.value = ""; });
     /* The answer for other entries goes at once; a complete entry is answered when typing pauses. */
     form.addEventListener("input", () => {
       clearTimeout(waiting);

@@ -443,6 +443,16 @@ def test_noise_for_many_epochs_of_bins_is_the_library_s(run, accountant, closer)
     assert known._bound(found, 1e-6, side=1) <= epsilon * (1 + 1e-7)
 
 
+def test_a_search_that_meets_a_refusal_goes_half_way_back(accountant, closer):
+    """At the noise of a far target, by Renyi divergences, a first step is one to less than 0.5."""
+    asked = {"q": 1 / 20, "steps": 40, "relation": "replace", "delta": 1e-6, "epsilon": 12.0}
+    (start,) = accountant("noise", [{**asked, "sampling": "bins"}])
+    _, (found,) = closer("noise", "bins", [{**asked, "start": start}])
+    assert 0.5 <= found < 0.95 * start
+    asked = bins_replaced.epsilon_above(found * (1 + 2e-6), 20, 2, 1e-6)  # as well as above
+    assert asked <= 12
+
+
 def test_delta_of_many_epochs_of_bins_is_that_of_their_epsilon(accountant, closer):
     run = {"noise": 1.0, "q": 0.01, "steps": 3000, "delta": 1e-6}
     for relation in ("zero_out", "replace"):
@@ -729,6 +739,13 @@ def test_form_counts_epochs_that_keep_their_last_batch(form_page, capsys):
     assert answer(form_page, **run, unit="epochs", duration="20", sampling="shuffled") == said
 
 
+def test_another_kind_of_number_is_asked_for_anew(form_page):
+    given = form_page.locator("select[name=given]")
+    given.select_option("epsilon")
+    said = form_page.locator(".accountant-answer").inner_text()
+    assert said == "No number yet: “Noise or target” is empty."
+
+
 def test_form_says_what_the_loader_of_opacus_does(form_page):
     """As many steps an epoch as its batches, each with the reciprocal as probability."""
     run = {"samples": "120000", "batch": "1024", "duration": "20", "delta": "1e-6"}
@@ -791,7 +808,7 @@ def test_form_never_keeps_the_answer_for_other_inputs(fields, sampling, form_pag
 )
 def test_form_names_what_is_wrong_beside_the_field(fields, marked, form_page):
     page = form_page
-    assert answer(page, **fields).startswith("No number yet: “")
+    assert answer(page, **fields).startswith(("No number yet: “", "Refused: “"))
     invalid = page.locator(".accountant-form [aria-invalid=true]")
     assert invalid.evaluate_all("all => all.map((e) => e.name)") == [marked]
     words = page.locator(f"#{invalid.get_attribute('aria-describedby')}")
