@@ -141,24 +141,23 @@ def draw(root: Path, count: int, seed: int, only: list[str]) -> dict[str, list[M
     return drawn
 
 
-def runs(root: Path, room: str, module: str = "") -> list[list[str]]:
+def runs(root: Path, room: str, module: str) -> list[list[str]]:
     """Arguments of the runs of pytest for a room and a module, users of its names first.
 
-    A module beside the rooms has the tests that name it and, if it serves few rooms, theirs.
+    They are those of the room and those that import the module; one beside the rooms that serves
+    few of them has theirs.
     """
     words, folders, served = {f"dpdynamics.{room}"}, {room}, [room]
-    if alone := not (root / LIBRARY / room).is_dir():
+    if not (root / LIBRARY / room).is_dir():
         sources = {n: "".join(p.read_text("utf-8") for p in ps) for n, ps in rooms(root).items()}
         served = [name for name, source in sources.items() if f".{room} import" in source]
         folders |= set(served if len(served) <= 3 else [])
-    if module:
-        body = ast.parse((root / LIBRARY / module).read_bytes()).body
-        words |= {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    body = ast.parse((root / LIBRARY / module).read_bytes()).body
+    words |= {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     imported, uses = f"dpdynamics.{module.removesuffix('.py').replace('/', '.')} ", {}
     for path in (root / "tests").glob("*/test_*.py"):
         text = path.read_text(encoding="utf-8")
-        near = path.parent.name in folders or (alone and f"dpdynamics.{room} " in text)
-        if near or imported in text:
+        if path.parent.name in folders or imported in text:
             uses[path] = sum(word in words for word in re.findall(r"[\w.]+", text))
     found = [str(path) for path in sorted(uses, key=lambda path: (-uses[path], path))]
     called = [n for n in served if (root / "tests" / "valid_calls" / f"{n}.py").is_file()]
@@ -166,8 +165,10 @@ def runs(root: Path, room: str, module: str = "") -> list[list[str]]:
     return [found, *([["tests/mistakes", "-k", names]] if called else [])]
 
 
-def survives(root: Path, room: str, mutant: Mutant | None, limit: float | None) -> bool:
-    """Whether the tests of the room pass on the library, or on the mutant, within the limit."""
+def survives(
+    root: Path, room: str, module: str, mutant: Mutant | None, limit: float | None
+) -> bool:
+    """Whether the tests of a module pass on the library, or on the mutant, within the limit."""
     with TemporaryDirectory() as folder:
         shutil.copytree(root / "lib", f"{folder}/lib", ignore=shutil.ignore_patterns("__pycache__"))
         if mutant:
@@ -177,7 +178,7 @@ def survives(root: Path, room: str, mutant: Mutant | None, limit: float | None) 
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of a short run
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         end = time.monotonic() + limit if limit else None
-        for arguments in runs(root, room, mutant.file if mutant else ""):
+        for arguments in runs(root, room, module):
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             process = subprocess.Popen(
                 [*command, *arguments], cwd=root, env=environment, start_new_session=True, **quiet
@@ -201,24 +202,26 @@ def judge(root: Path, drawn: dict[str, list[Mutant]], jobs: int) -> bool:
     known = {(answer["file"], answer["before"], answer["after"]): answer for answer in answers}
     limits: dict[str, float] = {}
 
-    def unmutated(room: str) -> None:
+    def unmutated(room: str, file: str) -> None:
         start = time.monotonic()
-        if not survives(root, room, None, None):
-            raise SystemExit(f"the tests of {room} fail without any mutant")
-        limits[room] = 30 + 3 * (time.monotonic() - start)
+        if not survives(root, room, file, None, None):
+            raise SystemExit(f"the tests of {file} fail without any mutant")
+        limits[file] = 30 + 3 * (time.monotonic() - start)
 
     def fate(room: str, mutant: Mutant) -> tuple[str, str]:
         answer = known.get((mutant.file, mutant.before, mutant.after), {})
         if "equivalent" in answer:
             return room, "equivalent"
         start = time.monotonic()
-        word = "survived" if survives(root, room, mutant, limits[room]) else "killed"
+        alive = survives(root, room, mutant.file, mutant, limits[mutant.file])
+        word = "survived" if alive else "killed"
         word = "answered" if word == "survived" and "accepted" in answer else word
         print(f"{word:10} {time.monotonic() - start:5.0f} s  {mutant}", flush=True)
         return room, word
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(unmutated, [room for room in drawn if drawn[room]]))
+        files = {m.file: room for room, mutants in drawn.items() for m in mutants}
+        list(pool.map(unmutated, files.values(), files))
         pairs = [(room, mutant) for room, mutants in drawn.items() for mutant in mutants]
         fates = list(pool.map(fate, *zip(*pairs, strict=True)))
 

@@ -47,9 +47,10 @@
     const text = (name) => form.elements[name].value, errors = {}, unread = {};
     const take = (name, test, words) => {
       const value = name === "value" && text(name).includes(",") ? NaN : parse(text(name));  /* 1,3 is 1.3 to some */
-      if (Number.isNaN(value)) unread[name] = text(name).trim() ? "cannot be read" : "is empty";
-      if (Number.isNaN(value)) errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
-      else if (["samples", "batch"].includes(name) && /^\d{1,3}(\.\d{3})+$/.test(text(name).trim())) errors[name] = "Write it without a point, such as 120 000: 120.000 is 120 to some.";
+      if (Number.isNaN(value)) {
+        unread[name] = text(name).trim() ? "cannot be read" : "is empty";
+        errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
+      } else if (["samples", "batch"].includes(name) && /^\d{1,3}(\.\d{3})+$/.test(text(name).trim())) errors[name] = "Write it without a point, such as 120 000: 120.000 is 120 to some.";
       else if (!test(value)) errors[name] = words;
       return value;
     };
@@ -122,7 +123,7 @@
   }
 
   /* What may be quoted whatever else is refused: plain releases of all steps, exactly or else by
-     epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where a number is missing. */
+     epsilon <= rho + 2 sqrt(rho ln(1/delta)), rho = k mu^2/2 (Bun and Steinke, 2016). Undefined where the noise or target is not positive. */
   function always({ given, value, steps, delta, relation, samples }) {
     if (!(delta >= 1e-30 && delta * samples < 1)) delta = smaller(samples);
     const log = Math.log(1 / delta), root = (relation === "replace" ? 2 : 1) * Math.sqrt(steps);
@@ -149,7 +150,7 @@
         if (run.given === "noise") { found[sampling] = yield* accountant.closer({ what: "epsilon", ...ask, noise: run.value }); continue; }
         const start = accountant.noise({ ...ask, epsilon: run.value });
         found[sampling] = yield* accountant.closer({ what: "noise", ...ask, epsilon: run.value, start });
-        if (sampling === "bins" && run.sampling === "bins") found.bins.low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found.bins.high, 4)) })).low;
+        if (run.sampling === "bins") found.bins.low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found.bins.high, 4)) })).low;
       } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
     }
     return found;
@@ -204,8 +205,8 @@
 
   /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
   function opacus({ samples, batch, length, unit, steps }) {
-    const inEpoch = Math.ceil(samples / batch), mean = Math.ceil(samples / inEpoch);
-    return mean === batch ? "" : ` The loader of Opacus takes ${grouped(inEpoch)} steps an epoch with q = 1/${grouped(inEpoch)}: for it, enter batches of ${grouped(mean)} (n/${inEpoch}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}. With drop_last it is ${grouped(inEpoch - 1)} in place of ${grouped(inEpoch)}.`;
+    const taken = Math.ceil(samples / batch), mean = Math.ceil(samples / taken);
+    return mean === batch ? "" : ` The loader of Opacus takes ${grouped(taken)} steps an epoch with q = 1/${grouped(taken)}: for it, enter batches of ${grouped(mean)} (n/${taken}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * taken) : steps, "step")}. With drop_last it is ${grouped(taken - 1)} in place of ${grouped(taken)}.`;
   }
 
   /* What is no answer here, and how epochs are counted. */
