@@ -49,7 +49,7 @@
       const value = name === "value" && text(name).includes(",") ? NaN : parse(text(name));  /* 1,3 is 1.3 to some */
       if (Number.isNaN(value)) {
         unread[name] = text(name).trim() ? "cannot be read" : "is empty";
-        errors[name] = text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
+        errors[name] = name === "value" || text(name).includes(",") ? "Write a number with a point, such as 1.5." : "Write a number, such as 500 or 1e-6.";
       } else if (["samples", "batch"].includes(name) && /^\d{1,3}(\.\d{3})+$/.test(text(name).trim())) errors[name] = "Write it without a point, such as 120 000: 120.000 is 120 to some.";
       else if (!test(value)) errors[name] = words;
       return value;
@@ -354,7 +354,7 @@
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
-      if (busy) reply.lines.unshift("A closer bound on the whole run is being computed …");
+      if (busy) reply.lines.unshift("For now: a closer bound on the whole run is being computed, which can be much less …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       if (busy) return;
