@@ -670,10 +670,9 @@
       return { above: [[new Full(pull(relation) / noise, steps)], above], below: [below] };
     },
     shuffled({ noise, q, steps, relation }, smallest) {
-      const { inside, present } = epochOf(q), places = [2, relation === "replace" ? 0 : 1];
-      const drops = { batches: inside, present }, keeps = { batches: inside + 1, present: 1 };
-      return { above: [[new Full(pull(relation) / noise, Math.ceil(steps / inside))]],
-        below: (present < 1 ? [drops, keeps] : [drops]).map((epoch) => attacks(noise, epoch, places, steps, smallest)) };
+      const places = [2, relation === "replace" ? 0 : 1];
+      return { above: [[new Full(pull(relation) / noise, Math.ceil(steps / epochOf(q).inside))]],
+        below: kindsOf(q).map((kind) => attacks(noise, kind, places, steps, smallest)) };
     },
     bins({ noise, q, steps, relation }, smallest) {
       const { inside } = epochOf(q), epochs = Math.ceil(steps / inside), plain = [new Full(pull(relation) / noise, epochs)];
@@ -686,6 +685,12 @@
   function epochOf(q) {
     const inside = Math.floor(1 / q + 1e-9), present = inside * q;
     return { inside, present: present > 1 - 1e-9 ? 1 : present };
+  }
+
+  /* Epochs that drop a last, smaller batch, or keep it. */
+  function kindsOf(q) {
+    const { inside, present } = epochOf(q), drops = { batches: inside, present };
+    return present < 1 ? [drops, { batches: inside + 1, present: 1 }] : [drops];
   }
 
   /* What the largest release of each whole epoch, and the sum of its releases, give away. */
@@ -846,6 +851,27 @@
         const bounds = yield* manyProfiles(run);
         return [bounds ? bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)]) : [1], []];
       },
+    },
+    /* From below, a record replaced: as balls and bins, one zeroed out, at half the noise (accounting/shuffled.py). */
+    shuffled: {
+      why: () => "",
+      *read({ noise, q, steps, relation, ...run }, far, read, below) {
+        if (relation !== "replace" || !below) return [[far], []];
+        const found = [];
+        for (const { batches, present } of kindsOf(q)) {
+          const epoch = { noise: noise / 2, batches, epochs: Math.floor(steps / batches) }, each = [0];
+          if (epoch.epochs && !globalThis.manyEpochs.refusal({ ...epoch, delta: 0.5 })) {
+            for (const add of [false, true]) {
+              const law = yield* globalThis.manyEpochs.below({ ...run, ...epoch, present, add });
+              if (law) each.push(read(law));
+            }
+          }
+          found.push(Math.max(...each));
+        }
+        return [[far], [Math.min(...found)]];
+      },
+      epsilon: (run, below) => CLOSER.shuffled.read(run, Infinity, (law) => privacyLoss.fallsTo(law, run.delta), below),
+      delta: (run, below) => CLOSER.shuffled.read(run, 1, (law) => privacyLoss.profileAt(law, run.epsilon) || 0, below),
     },
     bins: {
       why: ({ q, steps, relation, ...run }) => boundsOf(relation).refusal({ ...run, ...epochsOf(q, steps) }),

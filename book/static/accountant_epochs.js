@@ -252,10 +252,13 @@
     return found;
   }
 
-  /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined. */
-  const below = ({ noise, batches, epochs, delta, add }) => profiles([noise, batches, epochs, delta, add, "below"].join(), function* () {
-    const found = yield* merged(`${noise},${batches}`, () => mergedOf(noise, batches)), spare = epochs * (rounding(batches) + KEPT);
-    return found && (yield* composedBelow(add ? found.toReversed() : found, epochs, delta, spare));
+  /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined; `present` is the chance
+     that the record takes part in an epoch. */
+  const below = ({ noise, batches, epochs, delta, add, present = 1, coarse = false }) => profiles([noise, batches, epochs, delta, add, present, coarse, "below"].join(), function* () {
+    const [p, q] = (yield* merged(`${noise},${batches}`, () => mergedOf(noise, batches))) ?? [], spare = epochs * (rounding(batches) + KEPT);
+    if (!p) return undefined;
+    const found = [p.map((mass, i) => present * mass + (1 - present) * q[i]), q];
+    return yield* composedBelow(add ? found.reverse() : found, epochs, delta, spare, coarse ? FINEST / 4 : FINEST);
   });
 
   /* The same for an epoch with these chances of outcomes under P and Q; `spare` is what they may lack. */

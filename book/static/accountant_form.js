@@ -79,7 +79,7 @@
   /* --- what is said ---------------------------------------------------------------------------- */
 
   const CONVOLVED = "privacy loss of a step, convolved on a mesh (an upper bound, dpdynamics)";
-  const ATTACK = "an attack on the largest release, or on the sum of the releases, of each epoch";
+  const ATTACK = "an attack on the releases of each epoch";
   /* How the batches of each kind are drawn, in a model card and in the answer; what the two ends of epsilon rest on. */
   const WAYS = {
     whole: { drawn: "every record in every step, batches of", words: "whole batches", from: "exact accountant (dpdynamics)" },
@@ -142,15 +142,14 @@
 
   /* The search, piece by piece, for what is closer than the answer at once: {low, high, why} by the way of drawing. */
   function* sought(run) {
-    const { accountant } = globalThis, found = {};
-    for (const sampling of ["fixed", "bins"]) {
-      if (run.batch === run.samples || ![sampling, "unknown"].includes(run.sampling)) continue;
+    const { accountant } = globalThis, found = {}, ways = { unknown: ["fixed", "bins"], fixed: ["fixed"], bins: ["bins"], shuffled: run.relation === "replace" ? ["shuffled"] : [] };
+    for (const sampling of run.batch < run.samples && ways[run.sampling] || []) {
       const ask = asked(run, sampling);
       try {
         if (run.given === "noise") { found[sampling] = yield* accountant.closer({ what: "epsilon", ...ask, noise: run.value }); continue; }
         const start = accountant.noise({ ...ask, epsilon: run.value });
         found[sampling] = yield* accountant.closer({ what: "noise", ...ask, epsilon: run.value, start });
-        if (run.sampling === "bins") found.bins.low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found.bins.high, 4)) })).low;
+        if (run.sampling === sampling && sampling !== "fixed") found[sampling].low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found[sampling].high, 4)) })).low;
       } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
     }
     return found;
@@ -189,7 +188,7 @@
       const { low: attacked, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, most), low = Math.max(attacked, Math.min(least, high));
       const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
-      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound };
+      const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound || low > attacked };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}, rounded up.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}${sampling === "poisson" ? opacus(run) : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
       return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}`], ...told };
@@ -354,7 +353,7 @@
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
-      if (busy) reply.lines.unshift("For now: a closer bound on the whole run is being computed, which can be much less …");
+      if (busy) reply.lines.unshift("For now: a closer bound on the whole run is being computed …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       if (busy) return;

@@ -27,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import isotonic_regression
-from scipy.special import logsumexp
 
 from ..arguments import Array
 from ..divergence.pairs import NOTHING
@@ -36,9 +35,10 @@ from ..numerics.privacy_loss import (
     PrivacyLossDistribution,
     composed_epsilon_lower,
     composed_epsilon_upper,
+    log_mgf,
     rounded_up,
 )
-from .many_epochs import gathered, least_delta, rounding
+from .many_epochs import gathered, least_delta, rounding, spread
 
 FAINTEST = 0.5  # with less noise single terms range too far for one window
 _LONGEST = 1 << 15  # points of a window
@@ -84,7 +84,7 @@ def epsilon_above(
     if not _reaches(noise, batches) or delta < least_delta(batches, epochs):
         return inf
     levels, _, most = _profile(noise, batches, _LEFT * delta / epochs, rough)
-    most = most.copy()  # at 1 it is below the chord from 1 / level to the level
+    # At 1 it is below the chord from 1 / level to the level.
     most[0] = min(most[0], np.min((levels[1:] - 1 + 2 * most[1:]) / (levels[1:] + 1), initial=1.0))
     p, q = _kinks(levels, most)
     losses, rest = np.log(levels[1:]), 1 - p.sum() - q.sum() - most[-1]  # not negative: most[0]
@@ -117,7 +117,6 @@ def epsilon_below(
     )
 
 
-@lru_cache(maxsize=32)
 def _profile(noise: float, batches: int, least: float, rough: bool) -> _Profile:
     """Bound the profile at levels up to one where it is `least`."""
     deviation = sqrt(log1p(2 * (exp(noise**-2) - exp(-(noise**-2))) / batches))
@@ -137,8 +136,10 @@ def _profile(noise: float, batches: int, least: float, rough: bool) -> _Profile:
 
 def _reaches(noise: float, batches: int) -> bool:
     """Tell whether the windows for so many batches are neither too wide nor too long."""
+    if noise < FAINTEST or batches < 2:
+        return False
     unit, deviation = _window(noise, batches, 1.0, False)[0], sqrt(2 * expm1(noise**-2))
-    return noise >= FAINTEST and batches > 1 and unit <= _FINENESS[1] * deviation
+    return unit <= _FINENESS[1] * deviation
 
 
 def _window(noise: float, batches: int, level: float, rough: bool) -> tuple[float, int, int]:
@@ -153,6 +154,7 @@ def _window(noise: float, batches: int, level: float, rough: bool) -> tuple[floa
     return unit, -ceil(swing / unit), ceil((length - swing) / unit)
 
 
+@lru_cache(maxsize=4096)
 def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) -> float:
     """Bound E(sum of X)_+ / T from above or below."""
     unit, low, high = _window(noise, batches, level, rough)
@@ -162,7 +164,7 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
     inside = mass[1:-1]
     right = np.clip((moment[1:-1] - inside * x[:-1]) / unit, 0.0, inside)
     if above:
-        law = np.append(inside - right, 0.0) + np.append(0.0, right)
+        law = spread(inside - right, right)
         law[[0, -1]] += mass[[0, -1]]
         extra = batches * max(moment[-1] - mass[-1] * x[-1], 0.0)
     else:
@@ -172,11 +174,10 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
         rest = (batches - 1) * (moment[1:-1].sum() / inside.sum() + mean)
         jump = moment[-1] + mass[-1] * (mean + rest)
         extra = batches * inside.sum() ** (batches - 1) * max(jump, 0.0)
-    with np.errstate(divide="ignore"):
-        logs = logsumexp(np.multiply.outer(_TILTS / -x[0], x) + np.log(law), axis=1)
+    logs = log_mgf(x, law, _TILTS / -x[0])
     best = int((logs + _TILTS / -x[0] * mean).argmin())
-    tilt, log_mgf = float(_TILTS[best]) / -x[0], float(logs[best])
-    law = law * np.exp(tilt * x - log_mgf)
+    tilt, scale = float(_TILTS[best]) / -x[0], float(logs[best])
+    law = law * np.exp(tilt * x - scale)
     fading, long = np.exp(-tilt * unit * np.arange(1, size)), next_fast_len(2 * size - 1, real=True)
     lost = rounding(batches)
 
@@ -191,7 +192,7 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
         law[-1] += beyond.sum()
         if above:
             excess = unit * float(beyond @ np.arange(1, beyond.size + 1))
-            extra += times * excess * exp(terms * log_mgf - tilt * x[-1])
+            extra += times * excess * exp(terms * scale - tilt * x[-1])
         return law
 
     total, left, terms = NOTHING, batches, 1
@@ -206,8 +207,8 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
             law = convolved(transform, transform, terms, batches // terms)
     sums = batches * mean + x
     positive = sums > 0
-    weights = sums[positive] * np.exp(batches * log_mgf - tilt * x[positive])
-    margin = lost * exp(batches * (log_mgf + tilt * mean) - 1) / tilt
+    weights = sums[positive] * np.exp(batches * scale - tilt * x[positive])
+    margin = lost * exp(batches * (scale + tilt * mean) - 1) / tilt
     found = float(total[positive] @ weights) + extra
     if above:
         return (found * (1 + _CLOSE) + margin) / batches

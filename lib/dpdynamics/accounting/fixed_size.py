@@ -36,7 +36,7 @@ from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from . import many_steps
 from .poisson import Poisson
-from .runs import BoundedRun, Bracket, least_noise, zero_out_or_replace
+from .runs import BoundedRun, Bracket, zero_out_or_replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,17 +180,6 @@ class FixedSize(BoundedRun):
             return self._attacked(noise, delta, rough)
         found = self._above("epsilon", noise, delta=delta)
         return found if rough else min(found, self._many("epsilon", noise, delta=delta))
-
-    def _noise_for(self, epsilon: float, delta: float) -> Bracket:
-        lower, enough = super()._noise_for(epsilon, delta)
-        upper = float(enough)
-
-        def excess(noise: float) -> float:
-            return self._many("epsilon", noise, delta=delta) - epsilon
-
-        if excess(upper) < 0:
-            upper = min(upper, least_noise(excess, upper, tolerance=1e-3))
-        return Bracket(lower, upper)
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
         """Return the epsilon that the pairs prove; a rough one on coarse cells."""

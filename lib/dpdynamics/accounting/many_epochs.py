@@ -72,12 +72,22 @@ def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bo
 
 
 def epsilon_below(
-    noise: float, batches: int, epochs: int, delta: float, add: bool, rough: bool = False
+    noise: float,
+    batches: int,
+    epochs: int,
+    delta: float,
+    add: bool,
+    rough: bool = False,
+    present: float = 1.0,
 ) -> float:
-    """Bound epsilon from below, if `rough` in less time; 0 where no bound is computed."""
+    """Bound epsilon from below, if `rough` in less time; 0 where no bound is computed.
+
+    `present` is the chance that the record takes part in an epoch.
+    """
     p, q = _merged(noise, batches)
     if not p.size:
         return 0.0
+    p = present * p + (1 - present) * q
     p, q = (q, p) if add else (p, q)
     if rough:
         p, q = (np.add.reduceat(law, np.arange(0, law.size, 8)) for law in (p, q))
@@ -151,7 +161,7 @@ def _windows(noise: float, batches: int) -> list[_Window]:
 
     def add(place: int, unit: float, cut: float) -> _Window:
         left, right = cells_of_a_term(noise, log(unit), int(cut / unit) + 1)
-        laws = _sums(left + np.append(0.0, right[:-1]), unit, batches)
+        laws = _sums(spread(left, right)[:-1], unit, batches)
         least = int(np.count_nonzero(np.cumsum(laws[2]) < rounding(batches)))
         found.insert(place, _Window(*laws, max(least, 1) * unit / batches, cut / batches / 4))
         return found[place]
@@ -209,6 +219,11 @@ def cells_of_a_term(noise: float, log_unit: float, size: int) -> tuple[Array, Ar
     return mass - right, right
 
 
+def spread(left: Array, right: Array) -> Array:
+    """Return the masses at the ends of cells of which each gives `left` and `right` to its two."""
+    return np.append(left, 0.0) + np.append(0.0, right)
+
+
 def gathered(left: Array, right: Array) -> Array:
     """Merge the law in these cells on their ends; where that fails, empty.
 
@@ -218,20 +233,19 @@ def gathered(left: Array, right: Array) -> Array:
     one.
     """
     mass, cells = left + right, np.arange(left.size)
-    spread, gap = np.append(left, 0.0) + np.append(0.0, right), left * right
-    gap /= np.maximum(mass, 1e-300)
+    whole, gap = spread(left, right), left * right / np.maximum(mass, 1e-300)
     first, last = cells < mass.argmax(), cells > cells.size - 3
     rises = (cells < 2) | (first & ~last & (mass > 2 * np.append(0.0, mass[:-1])))
     falls = ~rises & (last | (~first & (mass > 2 * np.append(mass[1:], 0.0))))
     at_left = np.where(falls, right, np.where(rises, 0.0, gap))
     at_right = np.where(rises, left, np.where(falls, 0.0, gap))
     off = np.maximum(np.append(at_left, 0.0), np.append(0.0, at_right))
-    law = spread - np.diff(off, 2, prepend=0.0, append=0.0)
+    law = whole - np.diff(off, 2, prepend=0.0, append=0.0)
     mode = int(law.argmax())  # up to it sums from the left are exact, after it from the right
     law[: mode + 1] = _convex(law[: mode + 1])
-    law[mode:] = _convex(law[: mode - law.size - 1 : -1])[::-1]
+    law[mode:] = _convex(law[mode:][::-1])[::-1]
     law, points = np.maximum(law, 0.0), np.arange(law.size)
-    kept = abs(law.sum() / spread.sum() - 1), abs(law @ points / (spread @ points) - 1)
+    kept = abs(law.sum() / whole.sum() - 1), abs(law @ points / (whole @ points) - 1)
     return law if kept[0] < 1e-13 and kept[1] < _KEPT else NOTHING
 
 

@@ -181,21 +181,23 @@ class BoundedRun(Run[Bracket, Bracket]):
         return _both(lambda target, side: self._bound(noise, target, side), deltas)
 
     def _noise_for(self, epsilon: float, delta: float) -> Bracket:
-        start = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
-
-        def bound(side: int) -> float:
+        def bound(side: int, start: float, tolerance: float, rough: bool) -> float:
             return least_noise(
-                lambda noise: self._bound(noise, delta, side, rough=True) - epsilon,
+                lambda noise: self._bound(noise, delta, side, rough) - epsilon,
                 start,
                 side=side,
-                tolerance=_FINE[side],
+                tolerance=tolerance,
             )
 
+        start = float(gaussian_noise_multiplier(epsilon=epsilon, delta=delta))
         try:
-            lower = bound(-1)
+            lower = bound(-1, start, _FINE[-1], rough=True)
         except ArithmeticError:  # nothing is proved
             lower = 0.0
-        return Bracket(lower, bound(1))
+        upper = bound(1, start, _FINE[1], rough=True)
+        if self._bound(upper, delta, 1) < self._bound(upper, delta, 1, rough=True):
+            upper = min(upper, bound(1, upper, 2e-5, rough=False))
+        return Bracket(lower, upper)
 
 
 def _both(bound: Callable[[float, int], float], targets: Array) -> Bracket:

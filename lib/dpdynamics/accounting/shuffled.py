@@ -7,12 +7,16 @@ batches lie at 0.
 
 **From above** no amplification: a record takes part at most once an epoch, at a place that the
 attacker may know. **From below** two attacks of a few lines, each one number an epoch, composed
-over the epochs.
+over the epochs, and a third.
 
 * The largest release of the epoch. Its law does not depend on the record's place, so that nothing
   need be known of the order: of T batches,
   :math:`\Phi(\frac{x-a}\sigma)\Phi(\frac x\sigma)^{T-1}` with a = 2 against a = 1 or 0.
 * The sum of all releases of the epoch, :math:`N(a,T\sigma^2)`.
+
+Where the record is replaced, its batch lies at 2 or all lie at 0. These are the releases of a
+record that chooses its batch at random or is zeroed out, at half the noise, and their whole
+likelihood ratio is composed by `accounting.many_epochs`.
 
 If B does not divide n, epochs may keep or drop their last, smaller batch; the bound is the smaller
 of both. Where it is dropped, the record misses an epoch with the chance that it falls there.
@@ -28,6 +32,7 @@ from ..arguments import Array, whole
 from ..divergence.gaussian import gaussian_epsilon
 from ..numerics.normal_masses import cell_masses, mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower
+from .many_epochs import epsilon_below
 from .runs import BoundedRun, zero_out_or_replace
 
 _PLACES = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}
@@ -80,7 +85,22 @@ class Shuffled(BoundedRun):
         full, places = ceil(self.samples / self.batch_size), _PLACES[self.relation]
         kinds = {(full, 1.0), (whole_batches, 1 - rest / self.samples)}
         done = {kind: self.runs * (self.steps // kind[0]) for kind in kinds}
-        return min(attacked(noise, delta, kind, done[kind], places, rough) for kind in kinds)
+        return min(
+            max(
+                attacked(noise, delta, kind, done[kind], places, rough),
+                self._whole(noise, delta, *kind, done[kind], rough),
+            )
+            for kind in kinds
+        )
+
+    def _whole(
+        self, noise: float, delta: float, batches: int, present: float, epochs: int, rough: bool
+    ) -> float:
+        """Return what all releases of the epochs prove where the record is replaced."""
+        if self.relation != "replace" or not epochs:
+            return 0.0
+        run = noise / 2, batches, epochs, delta
+        return max(epsilon_below(*run, add, rough, present) for add in (False, True))
 
 
 def attacked(

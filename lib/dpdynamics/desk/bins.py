@@ -71,11 +71,11 @@ class EpochsOfBins(BoundedRun):
         run = noise, self.batches, epochs, delta, self.relation, rough
         exact = epochs == 1 and self.relation == "zero_out" and delta >= 1e-8
         if side < 0:
-            found = max(
+            return max(
                 epochs_below(*run) if epochs else 0.0,
                 self._one(noise, delta, side) if exact else 0.0,
+                attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough),
             )
-            return found or attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough)
         found = min(epochs_above(*run), self._one(noise, delta, side) if exact else inf)
         return min(plain, found if found < inf else self._renyi(noise, delta, begun))
 
