@@ -822,19 +822,14 @@
 
   /* --- closer bounds, that take time: many steps on batches of fixed size, many epochs of balls and bins -- */
 
-  const profiles = new Map();
+  const profiles = privacyLoss.keeper(40);
 
   /* The profiles of all directions, kept; undefined where one is unknown. */
-  function* manyProfiles({ noise, q, steps, relation, coarse = false }) {
-    const name = [noise, q, steps, relation, coarse].join();
-    if (!profiles.has(name)) {
-      const found = [];
-      for (const one of DIRECTIONS[relation]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
-      if (profiles.size > 40) profiles.clear();
-      profiles.set(name, found.every((x) => x) ? found : undefined);
-    }
-    return profiles.get(name);
-  }
+  const manyProfiles = ({ noise, q, steps, relation, coarse = false }) => profiles([noise, q, steps, relation, coarse].join(), function* () {
+    const found = [];
+    for (const one of DIRECTIONS[relation]) found.push(yield* globalThis.manySteps(one, noise, q, steps, coarse));
+    return found.every((x) => x) ? found : undefined;
+  });
 
   const LARGEST = ([high, low]) => ({ high: Math.max(...high), low: Math.max(0, ...low) });
   /* By sampling: why there is no closer bound; the bounds of all directions on epsilon at delta and on delta at epsilon, those

@@ -7,8 +7,8 @@
 (() => {
   "use strict";
 
-  const { between, normal, forward, backward, mirrored, tails, lowered, composed, sums } = globalThis.privacyLoss;
-  const FAINTEST = 0.2, LONGEST = 1 << 18, COARSE = 1 << 14, FINEST = 1 << 13, FINENESS = [0.1, 0.35], CELLS = 1 << 15, SHARE = 1 / 2048, REACH = 8.3, KEPT = 1e-11, NOISE = 1e-16;
+  const { between, normal, forward, backward, mirrored, sums, keeper, falling, composedAbove, composedBelow, FINEST } = globalThis.privacyLoss;
+  const FAINTEST = 0.2, LONGEST = 1 << 18, COARSE = 1 << 14, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, REACH = 8.3, KEPT = 1e-11, NOISE = 1e-16;
 
   /* More than what the transforms round of all chances of an epoch. */
   const rounding = (batches) => 1e-13 + 1e-15 * batches;
@@ -90,18 +90,6 @@
     return { step, p: p.subarray(0, size), q: q.subarray(0, size) };
   }
 
-  /* Keeps so many results by name. */
-  const keeper = (most) => {
-    const kept = new Map();
-    return function* (name, compute) {
-      if (!kept.has(name)) {
-        const found = yield* compute();
-        if (kept.size >= most) kept.clear();
-        kept.set(name, found);
-      }
-      return kept.get(name);
-    };
-  };
   const windows = keeper(4), merged = keeper(4), profiles = keeper(80);
 
   /* Windows for all levels that matter, in their order, with the sums of their laws. */
@@ -139,26 +127,6 @@
     return [Math.max(x * below[1][at] - below[0][at], 0) + x * (farQ - sure), Math.max(above[0][at] - x * above[1][at], 0) + farP - x * sure];
   }
 
-  /* The nearest sequence that does not increase, by weights: neighbours that do are pooled. */
-  function falling(values, weights) {
-    const ends = [], means = [], masses = [];
-    for (let i = 0; i < values.length; i++) {
-      let mean = values[i], mass = weights[i];
-      while (means.length && means.at(-1) < mean) {
-        const more = masses.pop();
-        mean = (mean * mass + means.pop() * more) / (mass + more);
-        mass += more;
-        ends.pop();
-      }
-      means.push(mean);
-      masses.push(mass);
-      ends.push(i + 1);
-    }
-    const found = new Float64Array(values.length);
-    ends.forEach((end, k) => found.fill(means[k], k ? ends[k - 1] : 0, end));
-    return found;
-  }
-
   /* The loss on a mesh of a pair that dominates the epoch; if `add`, of P and Q exchanged. */
   function raised(windows, batches, add, mesh, lowest, highest) {
     const [from, to] = add ? [-highest, -lowest] : [lowest, highest], count = to - from + 1;
@@ -186,17 +154,6 @@
     if (add) ends.reverse().forEach((end, i) => { ends[i] = -end; });
     return yield* composedAbove((mesh) => raised(all, batches, add, mesh, Math.round(ends[0] / mesh) - 1, Math.round(ends[1] / mesh) + 1), ends, epochs, delta);
   });
-
-  /* The same for an epoch whose law on any mesh has its losses between the ends. */
-  function* composedAbove(law, ends, epochs, delta) {
-    const share = 1e-6 * delta, far = tails(law((ends[1] - ends[0]) / 4096), epochs, -Math.log(share));
-    yield;
-    const [low, high] = [Math.min(far[0], 0), Math.max(far[1], 0)], one = law((high - low) / CELLS);
-    const { top, mesh, profiles: [profile] } = composed([one.masses], one, epochs, low, high);
-    const lost = share + epochs * Math.max(1 - sums(one.masses).at(-1), 0) + 1e-13 + 1e-15 * epochs;
-    yield;
-    return { top, mesh, profile: profile.map((x) => x + lost) };
-  }
 
   /* --- from below ---------------------------------------------------------------------------------- */
 
@@ -261,27 +218,5 @@
     return yield* composedBelow(add ? found.reverse() : found, epochs, delta, spare, coarse ? FINEST / 4 : FINEST);
   });
 
-  /* The same for an epoch with these chances of outcomes under P and Q; `spare` is what they may lack. */
-  function* composedBelow([p, q], epochs, delta, spare, finest = FINEST) {
-    const aim = delta + spare, losses = p.map((mass, i) => Math.log(mass) - Math.log(Math.max(q[i], 1e-300))), some = losses.map((_, i) => i).filter((i) => p[i] > 1e-6 * aim / epochs / p.length);
-    const least = some.reduce((x, i) => Math.min(x, losses[i]), Infinity), range = some.reduce((x, i) => Math.max(x, losses[i]), -Infinity) - least;
-    if (!(range >= 1e-9)) return undefined;
-    for (let cells = finest; ; cells /= 2) {
-      const mesh = range / cells, first = Math.floor(least / mesh), one = { p: new Float64Array(cells + 2), q: new Float64Array(cells + 2), first, base: 0 };
-      for (const i of some) {
-        const at = Math.floor(losses[i] / mesh) - first;
-        one.p[at] += p[i];
-        one.q[at] += q[i];
-      }
-      /* What leaves the window above reappears below, which lowers losses. */
-      const law = { masses: lowered(one, mesh), first, base: 0, mesh }, [low, high] = tails(law, epochs, Math.log(1e6) - Math.log(aim));
-      yield;
-      if (high - low > LONGEST * mesh && cells > 32) continue;
-      const { top, profiles: [profile] } = composed([law.masses], law, epochs, low, high);
-      yield;
-      return { top, mesh, profile: profile.map((x) => x - (spare + 2e-6 * aim + 1e-13 + 1e-15 * epochs)) };
-    }
-  }
-
-  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, below, shared: { refusing, rounding, keeper, falling, gathered, composedAbove, composedBelow } };
+  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, below, shared: { refusing, rounding, gathered } };
 })();

@@ -3,6 +3,8 @@
 (() => {
   "use strict";
 
+  const LONGEST = 1 << 18, CELLS = 1 << 15, FINEST = 1 << 13;  /* of a window; of the mesh of all epochs, from above and below */
+
   /* --- the normal law ----------------------------------------------------------------------------- */
 
   /* P(N < x), to 1e-13 of itself. */
@@ -225,5 +227,73 @@
     return found;
   }
 
-  globalThis.privacyLoss = { GAUSS, normal, between, forward, backward, mirrored, tails, lowered, composed, fallsTo, profileAt, sums };
+  /* --- many epochs ----------------------------------------------------------------------------------- */
+
+  /* Keeps so many results by name. */
+  const keeper = (most) => {
+    const kept = new Map();
+    return function* (name, compute) {
+      if (!kept.has(name)) {
+        const found = yield* compute();
+        if (kept.size >= most) kept.clear();
+        kept.set(name, found);
+      }
+      return kept.get(name);
+    };
+  };
+  /* The nearest sequence that does not increase, by weights: neighbours that do are pooled. */
+  function falling(values, weights) {
+    const ends = [], means = [], masses = [];
+    for (let i = 0; i < values.length; i++) {
+      let mean = values[i], mass = weights[i];
+      while (means.length && means.at(-1) < mean) {
+        const more = masses.pop();
+        mean = (mean * mass + means.pop() * more) / (mass + more);
+        mass += more;
+        ends.pop();
+      }
+      means.push(mean);
+      masses.push(mass);
+      ends.push(i + 1);
+    }
+    const found = new Float64Array(values.length);
+    ends.forEach((end, k) => found.fill(means[k], k ? ends[k - 1] : 0, end));
+    return found;
+  }
+
+  /* A bound on the profile of all epochs, nearly the best from `delta` upwards; the law of one on any mesh has its losses between
+     the ends. Generators, so that a page can do what takes long piece by piece. */
+  function* composedAbove(law, ends, epochs, delta) {
+    const share = 1e-6 * delta, far = tails(law((ends[1] - ends[0]) / 4096), epochs, -Math.log(share));
+    yield;
+    const [low, high] = [Math.min(far[0], 0), Math.max(far[1], 0)], one = law((high - low) / CELLS);
+    const { top, mesh, profiles: [profile] } = composed([one.masses], one, epochs, low, high);
+    const lost = share + epochs * Math.max(1 - sums(one.masses).at(-1), 0) + 1e-13 + 1e-15 * epochs;
+    yield;
+    return { top, mesh, profile: profile.map((x) => x + lost) };
+  }
+
+  /* The same from below, or undefined, of an epoch with these chances of outcomes under P and Q; `spare` is what they may lack. */
+  function* composedBelow([p, q], epochs, delta, spare, finest = FINEST) {
+    const aim = delta + spare, losses = p.map((mass, i) => Math.log(mass) - Math.log(Math.max(q[i], 1e-300))), some = losses.map((_, i) => i).filter((i) => p[i] > 1e-6 * aim / epochs / p.length);
+    const least = some.reduce((x, i) => Math.min(x, losses[i]), Infinity), range = some.reduce((x, i) => Math.max(x, losses[i]), -Infinity) - least;
+    if (!(range >= 1e-9)) return undefined;
+    for (let cells = finest; ; cells /= 2) {
+      const mesh = range / cells, first = Math.floor(least / mesh), one = { p: new Float64Array(cells + 2), q: new Float64Array(cells + 2), first, base: 0 };
+      for (const i of some) {
+        const at = Math.floor(losses[i] / mesh) - first;
+        one.p[at] += p[i];
+        one.q[at] += q[i];
+      }
+      /* What leaves the window above reappears below, which lowers losses. */
+      const law = { masses: lowered(one, mesh), first, base: 0, mesh }, [low, high] = tails(law, epochs, Math.log(1e6) - Math.log(aim));
+      yield;
+      if (high - low > LONGEST * mesh && cells > 32) continue;
+      const { top, profiles: [profile] } = composed([law.masses], law, epochs, low, high);
+      yield;
+      return { top, mesh, profile: profile.map((x) => x - (spare + 2e-6 * aim + 1e-13 + 1e-15 * epochs)) };
+    }
+  }
+
+  globalThis.privacyLoss = { GAUSS, normal, between, forward, backward, mirrored, tails, lowered, composed, fallsTo, profileAt, sums, keeper, falling, composedAbove, composedBelow, FINEST };
 })();

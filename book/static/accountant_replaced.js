@@ -7,9 +7,9 @@
 (() => {
   "use strict";
 
-  const { between, forward, backward, mirrored, sums } = globalThis.privacyLoss;
-  const { refusing, rounding, keeper, falling, gathered, composedAbove, composedBelow } = globalThis.manyEpochs.shared;
-  const FAINTEST = 0.5, LONGEST = 1 << 15, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, SWING = [9, 8], STEP = 0.1, NOISE = 1e-16, LEFT = 1e-4, FINEST = 1 << 13;
+  const { between, forward, backward, mirrored, sums, keeper, falling, composedAbove, composedBelow, FINEST } = globalThis.privacyLoss;
+  const { refusing, rounding, gathered } = globalThis.manyEpochs.shared;
+  const FAINTEST = 0.5, LONGEST = 1 << 15, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, SWING = [9, 8], STEP = 0.1, NOISE = 1e-16, LEFT = 1e-4, CLOSE = 1e-8;
   const TILTS = Array.from({ length: 12 }, (_, i) => 0.3 * 200 ** (i / 11));
   const total = (values) => sums(values).at(-1);
 
@@ -117,7 +117,7 @@
         const value = batches * mean + x[i];
         return value > 0 ? sum + m * value * Math.exp(batches * side.logMgf - side.tilt * x[i]) : sum;
       }, 0) + side.extra;
-      return (side.above ? found + margin : Math.max(found - margin, 0)) / batches;
+      return (side.above ? found * (1 + CLOSE) + margin : Math.max(found * (1 - CLOSE) - margin, 0)) / batches;
     });
   }
 

@@ -216,6 +216,17 @@ def test_every_refusal_says_what_may_be_quoted(change: dict[str, float]) -> None
     assert "may be quoted" in desk.spent_epsilon(**{**RUN, "noise_multiplier": 0.0}).instead
 
 
+def test_without_a_way_of_drawing_each_has_its_number() -> None:
+    epsilons = desk.spent_epsilon(**RUN, sampling="unknown").numbers
+    noises = desk.required_noise(**BUDGET, sampling="unknown").numbers
+    for sampling in ("poisson", "fixed", "shuffled", "bins"):
+        assert (
+            desk.required_noise(**BUDGET, sampling=sampling).value
+            == noises[f"if {sampling}: enough"]
+        )
+        assert epsilons[f"if {sampling}: at most"] > 0
+
+
 def test_opposite_others_refute_three_shuffled_recipes() -> None:
     """Counting the epochs whose largest release exceeds a level already proves too much."""
     proved = {"MNIST, sigma 1.1": 6.87, "MNIST, sigma 0.7": 36.67, "MNIST, sigma 1.3": 2.437}

@@ -4,6 +4,9 @@ But for Poisson samples the number of records is public, and "add_remove"
 is read as "zero_out".
 """
 
+from collections.abc import Callable
+from contextlib import suppress
+
 from ..accounting import FixedSize, Poisson, Shuffled
 from ..arguments import one_of, whole
 from .answers import Question
@@ -57,3 +60,14 @@ def batches_of(
         "shuffled": Shuffled(**sizes, steps=steps, runs=runs, relation=near),
         "bins": EpochsOfBins(batches=n // size, steps=steps, runs=runs, relation=near),
     }
+
+
+def every_scheme(
+    known: dict[str, Drawn], word: str, value: Callable[[Drawn], float]
+) -> dict[str, float]:
+    """Return what is guaranteed under every scheme, where there is a value."""
+    found = {}
+    for name, run in known.items():
+        with suppress(ArithmeticError, ValueError):
+            found[f"if {name}: {word}"] = value(run)
+    return found

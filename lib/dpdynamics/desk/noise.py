@@ -6,7 +6,7 @@ from ..accounting.runs import least_noise
 from ..arguments import fraction, positive
 from .accountants import ACCOUNTANTS, multiplier
 from .answers import Answer, Refusal, upper
-from .batches import NEIGHBOURS, batches_of, question_of
+from .batches import NEIGHBOURS, Drawn, batches_of, every_scheme, question_of
 from .refusals import always, unknown_batches, visible_delta
 
 _WORDS = {
@@ -42,7 +42,7 @@ def required_noise(
     sampling : {"poisson", "fixed", "shuffled", "bins", "unknown"}
         "fixed" is a fresh sample of B records without replacement, "shuffled" any order of
         epochs, "bins" one random batch of floor(n/B) for each record and epoch (balls and bins),
-        "unknown" is refused.
+        "unknown" is refused, with what is enough under each.
     relation : {"add_remove", "zero_out", "replace"}
         But for Poisson samples the first stands for zeroing a record out.
 
@@ -72,23 +72,21 @@ def required_noise(
     if refusal := visible_delta(question, delta, samples, instead):
         return refusal
     if sampling == "unknown":
+        enough = every_scheme(runs, "enough", lambda run: _enough(run, epsilon, delta)[0])
+        question.numbers.update(enough)
         return unknown_batches(question, instead(delta))
     run = runs[sampling]
-    method = _WORDS["poisson" if isinstance(run, Poisson) else sampling]
     try:
-        try:
-            found = run.noise_for(epsilon=epsilon, delta=delta)
-        except ArithmeticError:
-            if not isinstance(run, Poisson):
-                raise
-            found, method = _bracketed(run, epsilon, delta), "bounds on a mesh (enough, not exact)"
+        noise, exact = _enough(run, epsilon, delta)
     except (ArithmeticError, ValueError) as error:
         question.numbers["sampling probability"] = batch_size / samples
         return question.refuse(
             f"the accountant gives no number here: {error}",
             f"use Renyi accounting, which is valid and looser: {instead(delta)}",
         )
-    noise = float(found.upper if isinstance(found, Bracket) else found)
+    method = _WORDS["poisson" if exact else sampling]
+    if isinstance(run, Poisson) and not exact:
+        method = "bounds on a mesh (enough, not exact)"
     if isinstance(run, Poisson) and relation != "replace":
         question.numbers.update(_others(epsilon, delta, run, noise))
     return question.answer(
@@ -98,6 +96,17 @@ def required_noise(
         f"DP-SGD and every method that uses only its noisy sums; {sampling} batches; "
         f"{NEIGHBOURS[run.relation]}; all {steps} sums released; one run",
     )
+
+
+def _enough(run: Drawn, epsilon: float, delta: float) -> tuple[float, bool]:
+    """Return a noise multiplier that is enough, and whether it is exact."""
+    try:
+        found = run.noise_for(epsilon=epsilon, delta=delta)
+    except ArithmeticError:
+        if not isinstance(run, Poisson):
+            raise
+        return _bracketed(run, epsilon, delta), False
+    return (float(found.upper), False) if isinstance(found, Bracket) else (found, True)
 
 
 def _bracketed(run: Poisson, epsilon: float, delta: float) -> float:

@@ -7,7 +7,7 @@ from ..accounting.poisson import bracketed
 from ..arguments import fraction, nonnegative, positive, whole
 from ..divergence import gaussian_epsilon
 from .answers import Answer, Question, Refusal, lower, upper
-from .batches import NEIGHBOURS, Drawn, batches_of, question_of
+from .batches import NEIGHBOURS, Drawn, batches_of, every_scheme, question_of
 from .recipes import Recipe
 from .refusals import always, unknown_batches, visible_delta
 
@@ -75,7 +75,8 @@ def spent_epsilon(
     if refusal:
         return refusal
     if sampling == "unknown":
-        question.numbers.update(_every_scheme(known, noise, delta))
+        at_most = every_scheme(known, "at most", lambda run: _spent(run, noise, delta)[1])
+        question.numbers.update(at_most)
         return unknown_batches(question, instead(delta))
     try:
         low, high = _spent(known[sampling], noise, delta)
@@ -152,17 +153,6 @@ def _spent(run: Drawn, noise: float, delta: float) -> tuple[float, float]:
             raise
     low, high = found if isinstance(found, Bracket) else (found, found)
     return float(low), float(high)
-
-
-def _every_scheme(known: dict[str, Drawn], noise: float, delta: float) -> dict[str, float]:
-    """Return the guaranteed epsilon under every scheme, where there is one."""
-    found = {}
-    for name, run in known.items():
-        try:
-            found[f"if {name}: at most"] = _spent(run, noise, delta)[1]
-        except ArithmeticError:
-            continue
-    return found
 
 
 def _hopeless(
