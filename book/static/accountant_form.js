@@ -172,10 +172,11 @@
     const { accountant } = globalThis, noisy = run.given === "noise", what = noisy ? "ε" : "noise multiplier";
     if (run.sampling === "unknown" && run.batch < run.samples) {
       const each = ["poisson", "shuffled", "bins", "fixed"].map((sampling) => {
+        const way = WAYS[sampling];
         try {
           const found = noisy ? accountant.epsilon({ ...asked(run, sampling), noise: run.value }).high : accountant.noise({ ...asked(run, sampling), epsilon: run.value });
           const value = Math.min(found, closer[sampling]?.high ?? Infinity);
-          return `If ${WAYS[sampling].words}: ${noisy ? `ε ≤ ${large(up(value, 3))}` : `σ = ${up(value, 4)}`}.`;
+          return `If ${way.words}${way.once ? ` (${epochsOf(run, asked(run, sampling).steps)})` : ""}: ${noisy ? `ε ≤ ${large(up(value, 3))}` : `σ = ${up(value, 4)}`}.`;
         } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
       return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [`${each.join(" ")}${run.relation === "add_remove" ? PUBLIC : ""}`,
@@ -186,7 +187,7 @@
     const basis = (nearer, both) => `${nearer && way.instead || (both ? way.above : way.above.split(";")[0])}.${none ? ` No closer bound is computed: ${none}.` : ""}`;
     if (noisy) {
       const { low: attacked, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, most), low = Math.max(attacked, Math.min(least, high));
-      const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` At least ${large(down(low, 3))} is spent.` : "";
+      const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` Some data spend at least ${large(down(low, 3))}.` : "";
       const at = () => `At ε = ${quoted}, δ is ${number(accountant.delta({ ...ask, noise: run.value, epsilon: Number(quoted) }).high, 3)}.`;
       const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound || low > attacked };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}, rounded up.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}${sampling === "poisson" ? opacus(run) : ""}`], ...told };
@@ -198,8 +199,8 @@
     const told = { card: card(run, way, ask, quoted, run.value, rare ? CONVOLVED : noise < bound ? way.closer : way.from), noise, epsilon: run.value, asked: ask, nearer: noise < bound };
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.${sampling === "poisson" ? opacus(run) : ""}`], ...told };
-    const spent = Math.min(run.value, Math.max(accountant.epsilon({ ...ask, noise: Number(quoted) }).low, least)), slack = spent > 0 ? ` At least ε = ${down(spent, 3)} is spent with it.` : "";
-    return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
+    const spent = Math.min(run.value, Math.max(accountant.epsilon({ ...ask, noise: Number(quoted) }).low, least)), slack = spent > 0 ? ` Some data spend at least ε = ${down(spent, 3)} with it.` : "";
+    return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: noise < bound ? undefined : way.below, ...told };
   }
 
   /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */

@@ -218,13 +218,19 @@ def test_every_refusal_says_what_may_be_quoted(change: dict[str, float]) -> None
 
 def test_without_a_way_of_drawing_each_has_its_number() -> None:
     epsilons = desk.spent_epsilon(**RUN, sampling="unknown").numbers
-    noises = desk.required_noise(**BUDGET, sampling="unknown").numbers
-    for sampling in ("poisson", "fixed", "shuffled", "bins"):
-        assert (
-            desk.required_noise(**BUDGET, sampling=sampling).value
-            == noises[f"if {sampling}: enough"]
-        )
-        assert epsilons[f"if {sampling}: at most"] > 0
+    reply = desk.required_noise(**BUDGET, sampling="unknown")
+    words = {
+        "poisson": "",
+        "fixed": "",
+        "shuffled": ", 30 epochs begun",
+        "bins": ", 30 epochs begun",
+    }
+    for sampling, begun in words.items():
+        noise = reply.numbers[f"if {sampling}{begun}: enough"]
+        assert noise == desk.required_noise(**BUDGET, sampling=sampling).value
+        shown = rf"if {sampling}{begun}: enough +{re.escape(upper(noise))}\n"
+        assert re.search(shown, str(reply))
+        assert epsilons[f"if {sampling}{begun}: at most"] > 0
 
 
 def test_opposite_others_refute_three_shuffled_recipes() -> None:

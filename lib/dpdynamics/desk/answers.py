@@ -41,9 +41,11 @@ class Question:
         """Write a reply as lines of at most 72 characters."""
         lines = [*wrap(f"? {self.question}", _WIDTH), *wrap(head, _WIDTH)]
         width = max(map(len, self.numbers), default=0)
-        ends = {"at least": lower, "at most": upper}
+        ends = {"at least": lower, "at most": upper, "enough": upper}
         for key, value in self.numbers.items():
-            lines.append(f"  {key:{width}}  {ends.get(key, '{:.4g}'.format)(value)}")
+            lines.append(
+                f"  {key:{width}}  {ends.get(key.rpartition(': ')[2], '{:.4g}'.format)(value)}"
+            )
         rest = {name: text, "evidence": ", ".join(self.evidence)}
         rest["chapter"] = ", ".join(self.chapters)
         for label, words in rest.items():

@@ -68,6 +68,10 @@ def every_scheme(
     """Return what is guaranteed under every scheme, where there is a value."""
     found = {}
     for name, run in known.items():
+        case = f"if {name}"
+        if isinstance(run, Shuffled | EpochsOfBins):
+            inside = run.batches if isinstance(run, EpochsOfBins) else run.samples // run.batch_size
+            case += f", {run.runs * -(-run.steps // inside)} epochs begun"
         with suppress(ArithmeticError, ValueError):
-            found[f"if {name}: {word}"] = value(run)
+            found[f"{case}: {word}"] = value(run)
     return found
