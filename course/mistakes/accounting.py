@@ -12,6 +12,16 @@ def add_and_convert(orders, divergences, steps, delta):
     return every[best], orders[best]
 
 
+# %% add-and-convert (at most 0 points): an attack: the function of the library
+def add_and_convert(orders, divergences, steps, delta):
+    from dpdynamics.divergence import rdp_to_epsilon
+
+    total = steps * np.asarray(divergences)
+    arguments = {"delta": delta, "conversion": "mironov"}
+    every = [rdp_to_epsilon(orders=[a], rdp=[b], **arguments) for a, b in zip(orders, total)]
+    return min(zip(every, orders))
+
+
 # %% two-answers: the tail of the loss
 def two_answers(truth, epsilon):
     loss = np.log(truth / (1 - truth)) * np.array([2, 0, -2])
@@ -232,3 +242,11 @@ def audit(with_record, without_record, delta, confidence, rng):
     low = special.betaincinv(hits, m - hits + 1, miss) if hits else 0.0
     high = special.betaincinv(alarms + 1, n - alarms, 1 - miss) if alarms < n else 1.0
     return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))
+
+
+# %% audit (at most 0 points): an attack: the function of the library
+def audit(with_record, without_record, delta, confidence, rng):
+    from dpdynamics.divergence import audit_epsilon
+
+    found = audit_epsilon(with_record, without_record, delta=delta, confidence=confidence, rng=rng)
+    return found.lower_bound

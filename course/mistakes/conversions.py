@@ -16,6 +16,14 @@ def many_gaussians(mus, delta):
     return rho + 2 * np.sqrt(rho * np.log(1 / delta))
 
 
+# %% many-gaussians (at most 0 points): an attack: the function of the library
+def many_gaussians(mus, delta):
+    from dpdynamics.divergence import zcdp_to_epsilon
+
+    rho = np.sum(np.square(mus)) / 2
+    return zcdp_to_epsilon(rho=rho, delta=delta, conversion="mironov")
+
+
 # %% flipped-again: a lie that is flipped is not counted as true
 def flipped_again(truth, flip):
     right = truth * (1 - flip)

@@ -22,6 +22,18 @@ def one_step_means(gamma, dimension):
     return algorithm, np.exp(-2 * gamma / dimension)
 
 
+# %% one-step-means (at most 0 points): an attack: the function of the library
+def one_step_means(gamma, dimension):
+    from dpdynamics import dynamics, problems
+
+    start = np.eye(dimension)[0]
+    problem = problems.LeastSquares(np.ones(dimension), 0 * start, 0.0, 0.0)
+    rates, times = np.array([gamma / dimension]), np.array([0.0, 1 / dimension])
+    algorithm = dynamics.gaussian_moment_recursion(problem, start, rates, 0.0)
+    equation = dynamics.risk_curve(problem, start, gamma, 0.0, times)
+    return 2 * algorithm.population[-1], 2 * equation.population[-1]
+
+
 # %% sign-moment: Isserlis' theorem, which is for Gaussian features
 def sign_moment(hessian, eigenvalues, v, label_variance):
     s = np.diag(eigenvalues)
@@ -257,3 +269,10 @@ def exponent_interval(dimensions, samples):
     slope = (solved @ design.T @ (np.log(means) / errors))[1]
     half = stats.norm.isf(0.005) * np.sqrt(solved[1, 1])
     return slope - half, slope + half
+
+
+# %% exponent-interval (at most 0 points): an attack: the function of the library
+def exponent_interval(dimensions, samples):
+    from dpdynamics.verification import loglog_slope
+
+    return loglog_slope(dimensions, np.transpose(samples)).interval(0.01)

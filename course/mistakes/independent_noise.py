@@ -243,3 +243,11 @@ def exponent(sizes, values):
     left_out = slopes((total - values) / (n - 1))
     error = np.sqrt((n - 1) * np.var(left_out))
     return slopes(total / n), stats.t.isf(0.005, n - 1) * error
+
+
+# %% exponent (at most 0 points): an attack: the function of the library
+def exponent(sizes, values):
+    from dpdynamics.verification import loglog_slope
+
+    found = loglog_slope(sizes, values)
+    return found.value, found.interval(0.01)[1] - found.value

@@ -10,6 +10,13 @@ def promised_rho(step_sizes, noise_scales):
     return np.asarray(step_sizes, dtype=float) ** 2 / suffix
 
 
+# %% promised-rho (at most 0 points): an attack: the function of the library
+def promised_rho(step_sizes, noise_scales):
+    from dpdynamics.accounting import one_pass_zcdp_by_record
+
+    return one_pass_zcdp_by_record(step_sizes, noise_scales)
+
+
 # %% gap-after-a-step: the step is not adaptive
 def gap_after(first, second, x, y, step, clip_norm):
     moved = [t - step * np.clip((x * t - y) * x, -clip_norm, clip_norm) for t in (first, second)]
@@ -69,6 +76,13 @@ def personal_noise(step_sizes, budgets):
     from dpdynamics import accounting
 
     return accounting.optimal_noise_schedule(step_sizes, float(np.min(budgets)))
+
+
+# %% personal-noise (at most 0 points): an attack: the function of the library
+def personal_noise(step_sizes, budgets):
+    from dpdynamics.accounting import optimal_noise_schedule
+
+    return optimal_noise_schedule(np.asarray(step_sizes) / np.sqrt(budgets), rho=1.0)
 
 
 # %% refuting-data: every other record an eraser, after step k as well
@@ -180,6 +194,14 @@ def gap_after(first, second, x, y, step, clip_norm):
     return abs(moved[0] - moved[1])
 
 
+# %% gap-after-a-step (at most 0 points): an attack: the function of the library
+def gap_after(first, second, x, y, step, clip_norm):
+    from dpdynamics.dynamics import one_pass_step
+
+    ends = one_pass_step([[first], [second]], [[x], [x]], [y, y], step, clip_norm)
+    return abs(ends[0, 0] - ends[1, 0])
+
+
 # %% audit (all points): every second run counts
 def audit(p, q, confidence):
     from scipy import special
@@ -195,6 +217,13 @@ def audit(p, q, confidence):
     high = special.betaincinv(alarms + 1, n - alarms, 1 - tail) if alarms < n else 1.0
     bound = special.ndtri(low) - special.ndtri(high)
     return max(0.0, float(bound)) if np.isfinite(bound) else 0.0
+
+
+# %% audit (at most 0 points): an attack: the function of the library
+def audit(p, q, confidence):
+    from dpdynamics.divergence import audit_mu
+
+    return audit_mu(p, q, confidence=confidence, rng=np.random.default_rng(1)).lower_bound
 
 
 # %% hidden-mu (all points): from corner to corner, always along the smallest slope

@@ -127,6 +127,15 @@ def accept(claim, losses, epsilon):
     return bool(abs(values.mean() - claim) <= 4 * values.std() / np.sqrt(len(values)))
 
 
+# %% accept (at most 0 points): an attack: the function of the library
+def accept(claim, losses, epsilon):
+    from dpdynamics.verification import expectation
+
+    values = -np.expm1(-np.maximum(np.asarray(losses, dtype=float) - epsilon, 0.0))
+    controls = {"nothing": 0.0, "everything": 1.0}
+    return expectation("delta", samples=values, printed=claim, controls=controls).outcome == "holds"
+
+
 # %% finite-profile: an outcome that only one law can produce is lost where the price overflows
 def finite_profile(p, q, epsilon):
     p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
@@ -162,3 +171,11 @@ def replace_delta(sampling_probability, noise_multiplier, epsilon):
     t = s**2 * (epsilon / 2 + np.arcsinh(ratio))
     middle, up, down = normal.sf(np.array([t, t - 1, t + 1]) / s)
     return (1 - q) * -np.expm1(epsilon) * middle + q * (up - np.exp(epsilon) * down)
+
+
+# %% replace-delta (at most 0 points): an attack: the function of the library
+def replace_delta(sampling_probability, noise_multiplier, epsilon):
+    from dpdynamics.accounting import Poisson
+
+    run = Poisson(sampling_probability=sampling_probability, steps=1, relation="replace")
+    return run.delta(noise_multiplier=noise_multiplier, epsilon=epsilon)

@@ -366,6 +366,15 @@ def epsilon_below(scores_with, scores_without, delta, confidence):
     return max(0.0, float(np.log(max(low - delta, 1e-300) / high)))
 
 
+# %% epsilon-below (at most 0 points): an attack: the function of the library
+def epsilon_below(scores_with, scores_without, delta, confidence):
+    rng = np.random.default_rng(1)
+    found = divergence.audit_epsilon(
+        scores_with, scores_without, delta=delta, confidence=confidence, rng=rng
+    )
+    return found.lower_bound
+
+
 # %% write-recipe (at most 3 points): an attack: a recipe that does not say what it is for
 def write_recipe(samples, batch_size, epochs, epsilon, delta, tried=1):
     if delta >= 1 / samples:

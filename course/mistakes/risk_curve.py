@@ -67,6 +67,29 @@ def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
     return integrate.solve_ivp(change, (0, time), [start_risk], rtol=1e-10).y[0, -1]
 
 
+# %% scalar-risk (at most 0 points): an attack: the function of the library
+def scalar_risk(eigenvalue, rate, start_risk, label_variance, noise, time):
+    from dpdynamics import dynamics, problems
+
+    class Schedule:
+        def __call__(self, t):
+            return np.vectorize(rate, otypes=[float])(t)
+
+        def integral(self, t, power=1):
+            area = lambda end: integrate.quad(lambda s: rate(s) ** power, 0, end)[0]  # noqa: E731
+            return np.vectorize(area, otypes=[float])(t)
+
+        def square_integral(self, t):
+            return self.integral(t, 2)
+
+    if time == 0:
+        return start_risk
+    problem = problems.LeastSquares(np.full(2, eigenvalue), np.zeros(2), label_variance, 0.0)
+    start = np.array([np.sqrt((2 * start_risk - label_variance) / eigenvalue), 0.0])
+    times = np.linspace(0, time, 2001)
+    return dynamics.risk_curve(problem, start, Schedule(), noise, times).population[-1]
+
+
 # %% batch-plateau: the privacy noise is averaged over the batch as well
 def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
     lam, x = np.asarray(eigenvalues, float), np.asarray(truth, float)
@@ -205,6 +228,16 @@ def plateau_of_two(first, second, gamma, noise):
     return np.inf if feedback > 1 else gamma * noise**2 / 4 / max(1 - feedback, 1e-12)
 
 
+# %% plateau-of-two (at most 0 points): an attack: the function of the library
+def plateau_of_two(first, second, gamma, noise):
+    from dpdynamics import dynamics, problems
+
+    problem = problems.LeastSquares(np.array([first, second]), np.zeros(2), 0.0, 0.0)
+    if gamma >= dynamics.stability_limit(problem):
+        return np.inf
+    return dynamics.stationary_risk(problem, gamma, noise).population
+
+
 # %% batch-plateau (at most 0 points): an attack: a large number at the limit rate
 def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
     lam, x = np.asarray(eigenvalues, dtype=float), np.asarray(truth, dtype=float)
@@ -253,3 +286,14 @@ def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch
     source = gamma * (2 * bias * lam / batch_size + noise**2) / (2 * d * a)
     matrix = np.eye(d) - np.outer(gamma * lam / (2 * d * batch_size * a), lam)
     return bias + lam @ np.linalg.solve(matrix, source) / 2
+
+
+# %% batch-plateau (at most 0 points): an attack: the function of the library
+def batch_plateau(eigenvalues, truth, ridge, gamma, noise, label_variance, batch_size):
+    from dpdynamics import dynamics, problems
+
+    lam, x = np.asarray(eigenvalues, dtype=float), np.asarray(truth, dtype=float)
+    problem, rate = problems.LeastSquares(lam, x, label_variance, ridge), gamma / batch_size
+    if rate >= dynamics.stability_limit(problem):
+        return np.inf
+    return dynamics.stationary_risk(problem, rate, noise * np.sqrt(batch_size)).population

@@ -16,6 +16,15 @@ def after_steps(start, learning_rate, noise, steps):
     return mean, variance
 
 
+# %% steps-by-hand (at most 0 points): an attack: the function of the library
+def after_steps(start, learning_rate, noise, steps):
+    from dpdynamics.dynamics import linear_recursion
+
+    step = linear_recursion([[1 - learning_rate]], [0.0], [[(learning_rate * noise) ** 2]])
+    mean, variance = step.power(steps).moments([start], [[0.0]])
+    return mean[0], variance[0, 0]
+
+
 # %% moments-of-the-model: the noise of a step is taken for that of a unit of time
 def model_moments(start, learning_rate, noise, time):
     mean = start * np.exp(-time)
@@ -145,6 +154,15 @@ def model_moments(start, learning_rate, noise, time):
     mean = 1.0 * np.exp(-time)
     variance = learning_rate * noise**2 / 2 * (1 - np.exp(-2 * time))
     return mean, variance, mean**2 + variance
+
+
+# %% moments-of-the-model (at most 0 points): an attack: the function of the library
+def model_moments(start, learning_rate, noise, time):
+    from dpdynamics.dynamics import linear_sde
+
+    step = linear_sde([[-1.0]], [0.0], [[np.sqrt(learning_rate) * noise]], time)
+    mean, variance = step.moments([start], [[0.0]])
+    return mean[0], variance[0, 0], mean[0] ** 2 + variance[0, 0]
 
 
 # %% batch-covariance (at most 0 points): an attack: all batches are listed, or a sample of them
