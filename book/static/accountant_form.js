@@ -137,6 +137,12 @@
       : `You may take σ = ${up(enough, 4)}: enough for ε ≤ ${number(value)} ${however}.`;
   }
 
+  /* The answer at a delta well below 1/n, where that is what is wrong. */
+  function elsewhere(run) {
+    const delta = smaller(run.samples);
+    try { return `At δ = ${written(delta)}: ${answered({ ...run, delta }).head}`; } catch { return always(run); }
+  }
+
   /* A delta well below 1/n. */
   const smaller = (samples) => 10 ** Math.floor(Math.log10(0.1 / samples));
 
@@ -192,7 +198,8 @@
       const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound || low > attacked };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}, rounded up.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}${sampling === "poisson" ? opacus(run) : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
-      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}`], ...told };
+      const wide = high > 4 * low ? " The library calls so wide an interval a refusal, and names both ends." : "";
+      return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}${wide}`], ...told };
     }
     const bound = accountant.noise({ ...ask, epsilon: run.value }), noise = Math.min(bound, most), quoted = up(noise, 4);
     const rare = run.q * ask.steps < 1 && !way.once && !accountant.epsilon({ ...ask, noise }).exact;
@@ -335,7 +342,7 @@
       }
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
-        const instead = Object.keys(run.unread).length || ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : always(run);
+        const instead = Object.keys(run.unread).length || ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : "value" in run.errors ? always(run) : elsewhere(run);
         answer.replaceChildren(make("p", `${instead ? "Refused" : "No number yet"}: ${Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}`).join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
         answer.setAttribute("aria-busy", "false");

@@ -202,6 +202,25 @@ def test_moments_of_large_orders_are_right_or_infinite(noise: float) -> None:
             assert value == pytest.approx(logsumexp(rows), abs=1e-7)
 
 
+def test_epochs_are_epochs_under_every_scheme() -> None:
+    """20 epochs of 117 batches and 22 records more: 2344 Poisson samples, or 20 shuffles."""
+    run = {"samples": 120_000, "batch_size": 1024, "delta": 1e-6, "noise_multiplier": 1.1}
+    for steps, epochs, shuffled in ((2344, 20, 2340), (2345, 21, 2345), (2340, 20, 2340)):
+        known = desk.spent_epsilon(**run, steps=steps, sampling="unknown").numbers
+        alone = desk.spent_epsilon(**run, steps=shuffled, sampling="shuffled").value
+        assert known[f"if shuffled, {epochs} epochs begun: at most"] == alone
+
+
+def test_delta_too_large_the_same_run_at_a_smaller_one() -> None:
+    asked = {**BUDGET, "delta": 1e-3}
+    enough = desk.required_noise(**BUDGET).value
+    assert (
+        f"noise {upper(enough)} is enough at delta = 1e-06" in desk.required_noise(**asked).instead
+    )
+    spent = desk.spent_epsilon(**{**RUN, "delta": 1e-3}, sampling="bins")
+    assert "quote 3.46 at delta = 1e-06" in spent.instead
+
+
 @pytest.mark.parametrize("change", [{}, {"noise_multiplier": 0.01}, {"delta": 0.1}])
 def test_every_refusal_says_what_may_be_quoted(change: dict[str, float]) -> None:
     for sampling in ("shuffled", "unknown"):

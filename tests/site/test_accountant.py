@@ -877,7 +877,7 @@ def test_a_half_typed_entry_withdraws_the_answer_at_once(typed, words, form_page
 def test_what_is_out_of_range_is_refused_with_what_may_be_quoted(fields, form_page):
     answer(form_page, **fields)
     said = form_page.locator(".accountant-answer").inner_text()
-    assert re.search(r"You may quote ε ≤ \S+ at δ = 1e-6", said)
+    assert re.search(r"At δ = 1e-6: ε = 3\.62\S+ Quote: ε ≤ 3\.63", said)
 
 
 def test_form_is_reached_by_keyboard_in_order(form_page):

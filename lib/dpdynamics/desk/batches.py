@@ -6,6 +6,9 @@ is read as "zero_out".
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from math import ceil, floor
+from typing import Any
 
 from ..accounting import FixedSize, Poisson, Shuffled
 from ..arguments import one_of, whole
@@ -63,15 +66,22 @@ def batches_of(
 
 
 def every_scheme(
-    known: dict[str, Drawn], word: str, value: Callable[[Drawn], float]
+    known: dict[str, Any], word: str, value: Callable[[Drawn], float]
 ) -> dict[str, float]:
-    """Return what is guaranteed under every scheme, where there is a value."""
-    found = {}
+    """Return what is guaranteed under every scheme, where there is a value.
+
+    Steps that make whole epochs of n / B, rounded up, are so many epochs under every scheme.
+    """
+    found, share = {}, known["poisson"].sampling_probability
     for name, run in known.items():
         case = f"if {name}"
         if isinstance(run, Shuffled | EpochsOfBins):
             inside = run.batches if isinstance(run, EpochsOfBins) else run.samples // run.batch_size
-            case += f", {run.runs * -(-run.steps // inside)} epochs begun"
+            epochs = floor(run.steps * share * (1 + 1e-12))
+            if ceil(epochs / share * (1 - 1e-12)) != run.steps:
+                epochs = ceil(run.steps / inside)
+            run = replace(run, steps=epochs * inside)
+            case += f", {run.runs * epochs} epochs begun"
         with suppress(ArithmeticError, ValueError):
             found[f"{case}: {word}"] = value(run)
     return found

@@ -69,7 +69,18 @@ def required_noise(
     def instead(delta: float) -> str:
         return always(delta=delta, steps=steps, relation=relation, epsilon=epsilon)
 
-    if refusal := visible_delta(question, delta, samples, instead):
+    def smaller(delta: float) -> str:
+        if sampling == "unknown":
+            return instead(delta)
+        reply = required_noise(
+            epsilon=epsilon, delta=delta, samples=samples, batch_size=batch_size, steps=steps,
+            sampling=sampling, relation=relation,
+        )  # fmt: skip
+        if isinstance(reply, Refusal):
+            return reply.instead
+        return f"noise {upper(reply.value)} is enough at delta = {delta:g}"
+
+    if refusal := visible_delta(question, delta, samples, smaller):
         return refusal
     if sampling == "unknown":
         enough = every_scheme(runs, "enough", lambda run: _enough(run, epsilon, delta)[0])

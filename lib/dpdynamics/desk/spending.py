@@ -69,8 +69,19 @@ def spent_epsilon(
     def instead(delta: float) -> str:
         return always(delta=delta, steps=total, relation=relation, noise=noise)
 
+    def smaller(delta: float) -> str:
+        if sampling == "unknown":
+            return instead(delta)
+        reply = spent_epsilon(
+            noise_multiplier=noise, batch_size=batch_size, samples=samples, steps=steps,
+            delta=delta, sampling=sampling, relation=relation, clipped=clipped, runs=runs,
+        )  # fmt: skip
+        if isinstance(reply, Refusal):
+            return reply.instead
+        return f"quote {upper(reply.value, 3)} at delta = {delta:g}"
+
     refusal = _hopeless(question, noise, clipped, delta, instead(delta)) or visible_delta(
-        question, delta, samples, instead
+        question, delta, samples, smaller
     )
     if refusal:
         return refusal
