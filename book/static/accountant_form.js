@@ -141,7 +141,8 @@
   function elsewhere(run) {
     const delta = smaller(run.samples);
     if (run.sampling === "unknown") return always(run);
-    try { return `At δ = ${written(delta)}: ${answered({ ...run, delta }).head}`; } catch { return always(run); }
+    const rough = ["fixed", "bins"].includes(run.sampling) ? " Enter this δ for a closer value." : "";
+    try { return `At δ = ${written(delta)}: ${answered({ ...run, delta }).head}${rough}`; } catch { return always(run); }
   }
 
   /* A delta well below 1/n. */
