@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.special import ndtr
 from scipy.stats import norm
 
 from dpdynamics.accounting import BallsInBins, bins_replaced
+from dpdynamics.accounting.many_epochs import _mesh, cells_of_a_term
 from dpdynamics.desk.bins import EpochsOfBins
 
 
@@ -54,6 +56,36 @@ def test_between_levels_the_interpolations_stay_on_their_sides(noise):
         exact = of_two(noise, level)
         assert np.interp(level, levels, values) <= exact * (1 + 1e-9)
         assert np.interp(level, profile.levels, profile.most) >= exact * (1 - 1e-9)
+
+
+def put(noise, x):
+    """E(x - L)_+ in closed form."""
+    z = noise * np.log(x) + 1 / (2 * noise)
+    return x * ndtr(z) - ndtr(z - 1 / noise)
+
+
+@pytest.mark.parametrize(("noise", "batches"), [(0.2, 2), (0.6, 100), (1.0, 3), (5.0, 300)])
+def test_a_term_is_spread_upwards_and_merged_downwards(noise, batches):
+    unit, cut = _mesh(noise, batches)
+    left, right = cells_of_a_term(noise, np.log(unit), int(cut / unit / 2) + 1)
+    spread = np.append(left, 0.0) + np.append(0.0, right)
+    merged, points = bins_replaced.gathered(left, right), np.arange(spread.size)
+    beyond = ndtr(-(noise * np.log(unit * points[-1]) + 1 / (2 * noise)))
+    assert merged.sum() == pytest.approx(spread.sum(), rel=1e-13)
+    assert merged @ points == pytest.approx(spread @ points, rel=1e-11)
+    assert spread.sum() == pytest.approx(1 - beyond, abs=1e-14)
+    nodes = np.unique(np.geomspace(1, points[-1] - 1, 300).astype(int))
+    for at in (nodes, nodes + 0.37, nodes + 0.5):
+        exact = put(noise, unit * at)
+        up, down = (
+            np.array([unit * (law @ np.maximum(x - points, 0)) for x in at])
+            for law in (spread, merged)
+        )
+        assert np.all(down <= exact + 1e-12 * unit * points[-1])
+        assert np.all(up >= exact - 1e-12 * unit * points[-1])
+        near = exact > 0.05 * unit * batches**0.5
+        np.testing.assert_allclose(up[near], exact[near], atol=unit)
+        np.testing.assert_allclose(down[near], exact[near], atol=unit)
 
 
 @pytest.mark.parametrize(("noise", "batches"), [(0.6, 30), (1.0, 100), (4.0, 7)])

@@ -7,45 +7,13 @@ import pytest
 from scipy.special import ndtr
 
 from dpdynamics.accounting import BallsInBins
-from dpdynamics.accounting.many_epochs import (
-    _mesh,
-    _windows,
-    cells_of_a_term,
-    epsilon_above,
-    epsilon_below,
-    gathered,
-)
+from dpdynamics.accounting.epoch_attacks import attacked
+from dpdynamics.accounting.many_epochs import _windows, epsilon_above
 from dpdynamics.divergence import gaussian_epsilon
 
 
-def put(noise, x):
-    """E(x - L)_+ in closed form."""
-    z = noise * np.log(x) + 1 / (2 * noise)
-    return x * ndtr(z) - ndtr(z - 1 / noise)
-
-
-@pytest.mark.parametrize(("noise", "batches"), [(0.2, 2), (0.6, 100), (1.0, 3), (5.0, 300)])
-def test_a_term_is_spread_upwards_and_merged_downwards(noise, batches):
-    unit, cut = _mesh(noise, batches)
-    left, right = cells_of_a_term(noise, np.log(unit), int(cut / unit / 2) + 1)
-    spread = np.append(left, 0.0) + np.append(0.0, right)
-    merged, points = gathered(left, right), np.arange(spread.size)
-    beyond = ndtr(-(noise * np.log(unit * points[-1]) + 1 / (2 * noise)))
-    assert merged.sum() == pytest.approx(spread.sum(), rel=1e-13)
-    assert merged @ points == pytest.approx(spread @ points, rel=1e-11)
-    assert spread.sum() == pytest.approx(1 - beyond, abs=1e-14)
-    nodes = np.unique(np.geomspace(1, points[-1] - 1, 300).astype(int))
-    for at in (nodes, nodes + 0.37, nodes + 0.5):
-        exact = put(noise, unit * at)
-        up, down = (
-            np.array([unit * (law @ np.maximum(x - points, 0)) for x in at])
-            for law in (spread, merged)
-        )
-        assert np.all(down <= exact + 1e-12 * unit * points[-1])
-        assert np.all(up >= exact - 1e-12 * unit * points[-1])
-        near = exact > 0.05 * unit * batches**0.5
-        np.testing.assert_allclose(up[near], exact[near], atol=unit)
-        np.testing.assert_allclose(down[near], exact[near], atol=unit)
+def epsilon_below(noise, batches, epochs, delta, add):
+    return attacked(noise, delta, (batches, 1.0), epochs, (0.0, 1.0) if add else (1.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -251,6 +219,5 @@ def test_what_is_not_covered_is_refused():
     for batches, noise in ((10, 0.1), (10**6, 1.0)):
         with pytest.raises(ArithmeticError, match="little noise, or so many"):
             BallsInBins(batches=batches, epochs=2).epsilon(noise_multiplier=noise, delta=1e-6)
-        assert epsilon_below(noise, batches, 2, 1e-6, False) == 0.0
     with pytest.raises(ValueError, match="epochs"):
         BallsInBins(batches=10, epochs=0)

@@ -184,16 +184,6 @@ def epochs_above(
     return max(many_epochs.epsilon_above(*run, sign < 0) for sign in _SIGNS[relation])
 
 
-def epochs_below(
-    noise: float, batches: int, epochs: int, delta: float, relation: str, rough: bool = False
-) -> float:
-    """Bound epsilon from below; 0 where no bound is computed."""
-    run = noise, batches, epochs, delta
-    if relation == "replace":
-        return bins_replaced.epsilon_below(*run, rough)
-    return max(many_epochs.epsilon_below(*run, sign < 0, rough) for sign in _SIGNS[relation])
-
-
 def _resolved(delta: ArrayLike) -> Array:
     deltas = fraction_array("delta", delta)
     if np.any(deltas < 1e-8):

@@ -38,7 +38,7 @@ from ..numerics.privacy_loss import (
     log_mgf,
     rounded_up,
 )
-from .many_epochs import gathered, least_delta, rounding, spread
+from .many_epochs import least_delta, rounding, spread
 
 FAINTEST = 0.5  # with less noise single terms range too far for one window
 _LONGEST = 1 << 15  # points of a window
@@ -47,6 +47,8 @@ _SHARE = 1 / 2048  # of the mesh in the mean of both sums, at most
 _SWING = 9.0, 8.0  # of a window, in deviations of the sum and in means of its negative part
 _STEP = 0.1  # between levels, in deviations of the loss, up to four of them; then it grows
 _NOISE = 1e-16  # what a transform leaves where there is no mass
+_KEPT = 1e-11  # how well the mean of a merged law is that of the term
+_ROUNDED = 1e-13  # less than this share of a sum of chances is no change
 _CLOSE = 1e-8  # relative: 2^15 roundings in the split of a cell move T tilted terms by less
 _TILTS = np.geomspace(0.3, 60.0, 12)  # e to these from the end of a window to its centre
 _LEFT = 1e-4  # of delta is left beyond the last level
@@ -223,6 +225,43 @@ def _cells(noise: float, level: float, mean: float, ends: Array) -> tuple[Array,
     z = np.concatenate([[-inf], z, [inf]])
     mass = normal_masses(z)
     return mass, normal_masses(z - 1 / noise) - level * normal_masses(z + 1 / noise) - mean * mass
+
+
+def gathered(left: Array, right: Array) -> Array:
+    """Merge the law in these cells on their ends; where that fails, empty.
+
+    In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
+    left right / (left + right) at most. So much is taken off at both ends; where masses fall fast,
+    or end, `right` at the left end alone does as well, and on the other slope `left` at the right
+    one.
+    """
+    mass, cells = left + right, np.arange(left.size)
+    whole, gap = spread(left, right), left * right / np.maximum(mass, 1e-300)
+    first, last = cells < mass.argmax(), cells > cells.size - 3
+    rises = (cells < 2) | (first & ~last & (mass > 2 * np.append(0.0, mass[:-1])))
+    falls = ~rises & (last | (~first & (mass > 2 * np.append(mass[1:], 0.0))))
+    at_left = np.where(falls, right, np.where(rises, 0.0, gap))
+    at_right = np.where(rises, left, np.where(falls, 0.0, gap))
+    off = np.maximum(np.append(at_left, 0.0), np.append(0.0, at_right))
+    law = whole - np.diff(off, 2, prepend=0.0, append=0.0)
+    mode = int(law.argmax())  # up to it sums from the left are exact, after it from the right
+    law[: mode + 1] = _convex(law[: mode + 1])
+    law[mode:] = _convex(law[mode:][::-1])[::-1]
+    law, points = np.maximum(law, 0.0), np.arange(law.size)
+    kept = abs(law.sum() / whole.sum() - 1), abs(law @ points / (whole @ points) - 1)
+    return law if kept[0] < 1e-13 and kept[1] < _KEPT else NOTHING
+
+
+def _convex(law: Array) -> Array:
+    """Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum."""
+    if law.size < 2:
+        return law
+    slopes, law = np.cumsum(law[:-1]), law.copy()
+    convex = isotonic_regression(slopes).x
+    lifted = np.abs(slopes - convex) > _ROUNDED * slopes
+    changed = np.append(lifted, False) | np.append(False, lifted)
+    law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
+    return law
 
 
 def _minorant(levels: Array, least: Array, most: Array) -> tuple[Array, Array]:

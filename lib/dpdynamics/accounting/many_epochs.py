@@ -1,20 +1,16 @@
-r"""Many epochs of balls and bins: the law of one epoch, rounded up and down, composed.
+r"""Many epochs of balls and bins: the law of one epoch, rounded up, composed.
 
 With T batches and noise :math:`\sigma` the density ratio of an epoch is S/T, S the sum of T
 independent :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}`, :math:`z_t` standard normal if the record is
 absent. This pair dominates every adaptive epoch, see the chapter on accounting, so that epochs
-compose. A divergence is the mean of a convex function of the ratio: it grows if L is spread
-and falls if L is merged, both with its mean kept.
+compose. A divergence is the mean of a convex function of the ratio: it grows if L is spread with
+its mean kept.
 
-**From above** a term between two points of a mesh goes to these such that its mean is kept. Sums
-are convolved up to a cut; P beyond it counts as if no epsilon covered it. One window for levels up
-to a quarter of its cut, coarser ones for larger levels; only the last is used up to its cut. The
-profile at the points of a mesh of losses, interpolated linearly in :math:`e^\varepsilon` and made
-convex, is that of a pair which dominates the epoch.
-
-**From below** an attacker is told S if no term exceeds a cut, and the largest term else. The law of
-a term is merged on the points of a mesh: of :math:`E(x-L)_+` at these points so much is taken off
-that its interpolation stays below. The largest term has a law in closed form.
+A term between two points of a mesh goes to these such that its mean is kept. Sums are convolved up
+to a cut; P beyond it counts as if no epsilon covered it. One window for levels up to a quarter of
+its cut, coarser ones for larger levels; only the last is used up to its cut. The profile at the
+points of a mesh of losses, interpolated linearly in :math:`e^\varepsilon` and made convex, is that
+of a pair which dominates the epoch. From below see `epoch_attacks`.
 """
 
 from functools import lru_cache
@@ -25,16 +21,10 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import isotonic_regression
 from scipy.signal import fftconvolve
-from scipy.special import log_ndtr
 
 from ..arguments import Array
-from ..divergence.pairs import NOTHING
-from ..numerics.normal_masses import cell_masses, normal_masses
-from ..numerics.privacy_loss import (
-    PrivacyLossDistribution,
-    composed_epsilon_lower,
-    composed_epsilon_upper,
-)
+from ..numerics.normal_masses import normal_masses
+from ..numerics.privacy_loss import PrivacyLossDistribution, composed_epsilon_upper
 
 FAINTEST = 0.2  # with less noise the ratio ranges too far
 _LONGEST = 1 << 18
@@ -43,9 +33,6 @@ _FINENESS = 0.1, 0.35  # of the mesh, in deviations of L: wanted, and the most
 _CELLS = 1 << 15  # of the mesh of losses
 _SHARE = 1 / 2048  # of the mesh in the mean of S, at most
 _REACH = 8.3  # beyond which a normal law has 5e-17
-_KEPT = 1e-11  # how well the mean of a merged law is that of L
-_ROUNDED = 1e-13  # less than this share of a sum of chances is no change
-_NOISE = 1e-16  # what the transforms leave where there is no mass
 
 
 class _Window(NamedTuple):
@@ -69,33 +56,6 @@ def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bo
     if not windows or delta < least_delta(batches, epochs):
         return inf
     return composed_epsilon_upper(_Epoch(windows, batches, add), epochs, delta, cells=_CELLS)
-
-
-def epsilon_below(
-    noise: float,
-    batches: int,
-    epochs: int,
-    delta: float,
-    add: bool,
-    rough: bool = False,
-    present: float = 1.0,
-) -> float:
-    """Bound epsilon from below, if `rough` in less time; 0 where no bound is computed.
-
-    `present` is the chance that the record takes part in an epoch.
-    """
-    p, q = _merged(noise, batches)
-    if not p.size:
-        return 0.0
-    p = present * p + (1 - present) * q
-    p, q = (q, p) if add else (p, q)
-    if rough:
-        p, q = (np.add.reduceat(law, np.arange(0, law.size, 8)) for law in (p, q))
-    cells = 2**11 if rough else 2**13
-    target = delta + epochs * (rounding(batches) + _KEPT)
-    if target >= 1:
-        return 0.0
-    return composed_epsilon_lower(p=p, q=q, times=epochs, delta=target, cells=cells)
 
 
 class _Epoch:
@@ -177,27 +137,6 @@ def _windows(noise: float, batches: int) -> list[_Window]:
     return found
 
 
-@lru_cache(maxsize=16)
-def _merged(noise: float, batches: int) -> tuple[Array, Array]:
-    """Return the chances of what the attacker is told; none if the mesh were too long."""
-    unit, cut = _mesh(noise, batches)
-    if not unit:
-        return NOTHING, NOTHING
-    size = int(cut / unit / 2) + 1
-    law = gathered(*cells_of_a_term(noise, log(unit), size))
-    if not law.size:
-        return NOTHING, NOTHING
-    _, p, q = _sums(np.append(law, np.zeros(size - 1)), unit, batches)
-    seen = np.maximum(p, q) > _NOISE
-    p, q = p[seen], q[seen]
-    start = noise * log(unit * size) + 1 / (2 * noise)
-    z = np.linspace(start, max(start, 1 / noise) + _REACH, 4096)
-    quiet = log_ndtr(z)
-    told_q = cell_masses(batches * quiet)[1:]
-    told_p = cell_masses((batches - 1) * quiet + log_ndtr(z - 1 / noise))[1:]
-    return np.append(p, told_p), np.append(q, told_q)
-
-
 def _mesh(noise: float, batches: int) -> tuple[float, float]:
     """Return the mesh of the first window and its cut; zeros if it were too long."""
     if noise < FAINTEST or batches < 2:
@@ -222,43 +161,6 @@ def cells_of_a_term(noise: float, log_unit: float, size: int) -> tuple[Array, Ar
 def spread(left: Array, right: Array) -> Array:
     """Return the masses at the ends of cells of which each gives `left` and `right` to its two."""
     return np.append(left, 0.0) + np.append(0.0, right)
-
-
-def gathered(left: Array, right: Array) -> Array:
-    """Merge the law in these cells on their ends; where that fails, empty.
-
-    In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
-    left right / (left + right) at most. So much is taken off at both ends; where masses fall fast,
-    or end, `right` at the left end alone does as well, and on the other slope `left` at the right
-    one.
-    """
-    mass, cells = left + right, np.arange(left.size)
-    whole, gap = spread(left, right), left * right / np.maximum(mass, 1e-300)
-    first, last = cells < mass.argmax(), cells > cells.size - 3
-    rises = (cells < 2) | (first & ~last & (mass > 2 * np.append(0.0, mass[:-1])))
-    falls = ~rises & (last | (~first & (mass > 2 * np.append(mass[1:], 0.0))))
-    at_left = np.where(falls, right, np.where(rises, 0.0, gap))
-    at_right = np.where(rises, left, np.where(falls, 0.0, gap))
-    off = np.maximum(np.append(at_left, 0.0), np.append(0.0, at_right))
-    law = whole - np.diff(off, 2, prepend=0.0, append=0.0)
-    mode = int(law.argmax())  # up to it sums from the left are exact, after it from the right
-    law[: mode + 1] = _convex(law[: mode + 1])
-    law[mode:] = _convex(law[mode:][::-1])[::-1]
-    law, points = np.maximum(law, 0.0), np.arange(law.size)
-    kept = abs(law.sum() / whole.sum() - 1), abs(law @ points / (whole @ points) - 1)
-    return law if kept[0] < 1e-13 and kept[1] < _KEPT else NOTHING
-
-
-def _convex(law: Array) -> Array:
-    """Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum."""
-    if law.size < 2:
-        return law
-    slopes, law = np.cumsum(law[:-1]), law.copy()
-    convex = isotonic_regression(slopes).x
-    lifted = np.abs(slopes - convex) > _ROUNDED * slopes
-    changed = np.append(lifted, False) | np.append(False, lifted)
-    law[changed] = np.diff(convex, prepend=0.0, append=law.sum())[changed]
-    return law
 
 
 def sum_of_terms(law: Array, count: int) -> Array:

@@ -6,17 +6,9 @@ at 2, at 1 where it is zeroed out, and at 0 where it is replaced by one like the
 batches lie at 0.
 
 **From above** no amplification: a record takes part at most once an epoch, at a place that the
-attacker may know. **From below** two attacks of a few lines, each one number an epoch, composed
-over the epochs, and a third.
-
-* The largest release of the epoch. Its law does not depend on the record's place, so that nothing
-  need be known of the order: of T batches,
-  :math:`\Phi(\frac{x-a}\sigma)\Phi(\frac x\sigma)^{T-1}` with a = 2 against a = 1 or 0.
-* The sum of all releases of the epoch, :math:`N(a,T\sigma^2)`.
-
-Where the record is replaced, its batch lies at 2 or all lie at 0. These are the releases of a
-record that chooses its batch at random or is zeroed out, at half the noise, and their whole
-likelihood ratio is composed by `accounting.many_epochs`.
+attacker may know. **From below** what an attacker proves who boils each epoch down to one outcome,
+whose law does not depend on the record's place, so that nothing need be known of the order: see
+`epoch_attacks`, with places 2 and 1, or 2 and 0.
 
 If B does not divide n, epochs may keep or drop their last, smaller batch; the bound is the smaller
 of both. Where it is dropped, the record misses an epoch with the chance that it falls there.
@@ -25,14 +17,9 @@ of both. Where it is dropped, the record misses an epoch with the chance that it
 from dataclasses import dataclass
 from math import ceil, sqrt
 
-import numpy as np
-from scipy.special import log_ndtr
-
-from ..arguments import Array, whole
+from ..arguments import whole
 from ..divergence.gaussian import gaussian_epsilon
-from ..numerics.normal_masses import cell_masses, mixture_masses
-from ..numerics.privacy_loss import composed_epsilon_lower
-from .many_epochs import epsilon_below
+from .epoch_attacks import attacked
 from .runs import BoundedRun, zero_out_or_replace
 
 _PLACES = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}
@@ -85,53 +72,4 @@ class Shuffled(BoundedRun):
         full, places = ceil(self.samples / self.batch_size), _PLACES[self.relation]
         kinds = {(full, 1.0), (whole_batches, 1 - rest / self.samples)}
         done = {kind: self.runs * (self.steps // kind[0]) for kind in kinds}
-        return min(
-            max(
-                attacked(noise, delta, kind, done[kind], places, rough),
-                self._whole(noise, delta, *kind, done[kind], rough),
-            )
-            for kind in kinds
-        )
-
-    def _whole(
-        self, noise: float, delta: float, batches: int, present: float, epochs: int, rough: bool
-    ) -> float:
-        """Return what all releases of the epochs prove where the record is replaced."""
-        if self.relation != "replace" or not epochs:
-            return 0.0
-        run = noise / 2, batches, epochs, delta
-        return max(epsilon_below(*run, add, rough, present) for add in (False, True))
-
-
-def attacked(
-    noise: float,
-    delta: float,
-    epoch: tuple[int, float],
-    epochs: int,
-    places: tuple[float, float],
-    rough: bool = False,
-) -> float:
-    """Return the epsilon that the better attack proves.
-
-    The record's batch lies at one or the other of `places`, all others at 0. An epoch is its number
-    of batches, and the probability that the record is in one of them.
-    """
-    points, cells = (2**12, 2**10) if rough else (2**15, 2**13)
-    pairs = ([law(noise, *epoch, place, points) for place in places] for law in (_largest, _total))
-    found = (
-        composed_epsilon_lower(p=p, q=q, times=epochs, delta=delta, cells=cells) for p, q in pairs
-    )
-    return max(0.0, *found) if epochs else 0.0
-
-
-def _total(noise: float, batches: int, present: float, place: float, points: int) -> Array:
-    """Return the law of the sum of the releases of an epoch on cells."""
-    return mixture_masses(noise * sqrt(batches), present, place, points)
-
-
-def _largest(noise: float, batches: int, present: float, place: float, points: int) -> Array:
-    """Return the law of the largest release of an epoch on cells."""
-    cells = np.linspace(-12 * noise, 2 + 14 * noise, points)
-    quiet = log_ndtr(cells / noise)
-    loud = cell_masses((batches - 1) * quiet + log_ndtr((cells - place) / noise))
-    return present * loud + (1 - present) * cell_masses(batches * quiet)
+        return min(attacked(noise, delta, kind, done[kind], places, rough) for kind in kinds)

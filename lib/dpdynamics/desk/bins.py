@@ -1,9 +1,9 @@
 r"""Balls and bins, epoch after epoch: each record has one random batch of each epoch.
 
 One epoch is `accounting.BallsInBins`. Several compose by `accounting.many_epochs` if a record is
-zeroed out and by `accounting.bins_replaced` if it is replaced, on both sides. Where nothing is
-computed there they compose from above by Renyi divergences, which add up, and from below by the
-attacks of `accounting.shuffled` on data where all other records are zero.
+zeroed out and by `accounting.bins_replaced` if it is replaced. Where nothing is computed there they
+compose from above by Renyi divergences, which add up. From below `accounting.epoch_attacks` on data
+where all other records are zero.
 
 With T batches and :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}` the likelihood ratio of an epoch is
 :math:`S/T`, S the sum of T independent terms. If the record is there in P and zeroed out in Q,
@@ -22,10 +22,10 @@ from math import inf, lgamma, log, sqrt
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from ..accounting import BallsInBins
-from ..accounting.balls_in_bins import epochs_above, epochs_below
+from ..accounting import BallsInBins, bins_replaced
+from ..accounting.balls_in_bins import epochs_above
+from ..accounting.epoch_attacks import attacked
 from ..accounting.runs import BoundedRun
-from ..accounting.shuffled import attacked
 from ..arguments import Array, one_of, whole
 from ..divergence import gaussian_epsilon
 
@@ -68,15 +68,18 @@ class EpochsOfBins(BoundedRun):
         if self.batches == 1:
             return plain
         epochs = ended if side < 0 else begun
-        run = noise, self.batches, epochs, delta, self.relation, rough
+        run = noise, self.batches, epochs, delta
         exact = epochs == 1 and self.relation == "zero_out" and delta >= 1e-8
         if side < 0:
             return max(
-                epochs_below(*run) if epochs else 0.0,
+                bins_replaced.epsilon_below(*run, rough) if place and epochs else 0.0,
                 self._one(noise, delta, side) if exact else 0.0,
-                attacked(noise, delta, (self.batches, 1.0), ended, (1.0, place), rough),
+                attacked(noise, delta, (self.batches, 1.0), epochs, (1.0, place), rough),
             )
-        found = min(epochs_above(*run), self._one(noise, delta, side) if exact else inf)
+        found = min(
+            epochs_above(*run, self.relation, rough),
+            self._one(noise, delta, side) if exact else inf,
+        )
         return min(plain, found if found < inf else self._renyi(noise, delta, begun))
 
     def _one(self, noise: float, delta: float, side: int) -> float:
