@@ -669,15 +669,14 @@
       const above = DIRECTIONS[relation].map((direction) => new Dominating(noise, q, steps, direction, smallest));
       return { above: [[new Full(pull(relation) / noise, steps)], above], below: [below] };
     },
-    shuffled({ noise, q, steps, relation }, smallest) {
-      const places = [2, relation === "replace" ? 0 : 1];
-      return { above: [[new Full(pull(relation) / noise, Math.ceil(steps / epochOf(q).inside))]],
-        below: kindsOf(q).map((kind) => attacks(noise, kind, places, steps, smallest)) };
+    shuffled(run, smallest) {
+      const { noise, q, steps, relation } = run;
+      return { above: [[new Full(pull(relation) / noise, Math.ceil(steps / epochOf(q).inside))]], below: attacks(run, smallest) };
     },
-    bins({ noise, q, steps, relation }, smallest) {
-      const { inside } = epochOf(q), epochs = Math.ceil(steps / inside), plain = [new Full(pull(relation) / noise, epochs)];
+    bins(run, smallest) {
+      const { noise, q, steps, relation } = run, { inside } = epochOf(q), epochs = Math.ceil(steps / inside), plain = [new Full(pull(relation) / noise, epochs)];
       const above = [plain, DIRECTIONS[relation].map((direction) => new Bins(noise, inside, epochs, direction))];
-      return { above, below: [attacks(noise, { batches: inside, present: 1 }, [1, relation === "replace" ? -1 : 0], steps, smallest)] };
+      return { above, below: attacks(run, smallest) };
     },
   };
 
@@ -693,13 +692,17 @@
     return present < 1 ? [drops, { batches: inside + 1, present: 1 }] : [drops];
   }
 
-  /* What the largest release of each whole epoch, and the sum of its releases, give away. */
-  function attacks(noise, { batches, present }, [a, b], steps, smallest) {
-    const epochs = Math.floor(steps / batches), spread = noise * Math.sqrt(batches);
-    if (!epochs) return [];
-    const total = present === 1 ? new Full((a - b) / spread, epochs)
-      : b ? new Opposite(spread, present, epochs, smallest) : new Sampled(spread / a, present, epochs, "remove", smallest);
-    return [new Largest(noise, batches, present, [a, b], epochs, smallest), total];
+  /* Whole epochs, and where the record's batch lies under P and Q, all others at 0; of shuffles that drop a last, smaller batch
+     the record misses some (accounting/shuffled.py). */
+  const ATTACKED = {
+    shuffled: ({ q, steps, relation }) => kindsOf(q).map((kind) => ({ ...kind, epochs: Math.floor(steps / kind.batches), places: [2, relation === "replace" ? 0 : 1] })),
+    bins: ({ q, steps, relation }) => [{ batches: epochOf(q).inside, present: 1, epochs: Math.floor(steps / epochOf(q).inside), places: [1, relation === "replace" ? -1 : 0] }],
+  };
+
+  /* Epochs of which an attacker takes the largest release each, the record's batch at one of two places. */
+  function attacks({ noise, q, steps, sampling, relation }, smallest) {
+    return ATTACKED[sampling]({ q, steps, relation }).map(({ batches, present, epochs, places }) =>
+      (epochs ? [new Largest(noise, batches, present, places, epochs, smallest)] : []));
   }
 
   /* The lists for a run; each question has its own allowance of work. */
@@ -831,69 +834,60 @@
     return found.every((x) => x) ? found : undefined;
   });
 
-  const LARGEST = ([high, low]) => ({ high: Math.max(...high), low: Math.max(0, ...low) });
-  /* By sampling: why there is no closer bound; the bounds of all directions on epsilon at delta and on delta at epsilon, those
-     from below only if asked for; how well a noise is found. */
+  const READ = {
+    epsilon: ({ delta }) => (law) => privacyLoss.fallsTo(law, delta),
+    delta: ({ epsilon }) => (law, unknown) => {
+      const value = privacyLoss.profileAt(law, epsilon);
+      return Number.isNaN(value) ? unknown : value;
+    },
+  };
+
+  /* By sampling: why there is no closer bound from above; the bounds of all directions on epsilon at delta and on delta at
+     epsilon; how well a noise is found. */
   const CLOSER = {
     fixed: {
       why: () => "",
       tolerance: 1e-3,
       *epsilon(run) {
         const bounds = yield* manyProfiles(run);
-        return [bounds ? bounds.map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; }) : [Infinity], []];
+        return bounds ? bounds.map(({ mesh, bounds: delta }) => { const at = delta.findIndex((x) => x <= run.delta); return at < 0 ? Infinity : at * mesh; }) : [Infinity];
       },
       *delta(run) {
         const bounds = yield* manyProfiles(run);
-        return [bounds ? bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)]) : [1], []];
+        return bounds ? bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)]) : [1];
       },
     },
-    /* From below, a record replaced: as balls and bins, one zeroed out, at half the noise (accounting/shuffled.py). */
-    shuffled: {
-      why: () => "",
-      *read({ noise, q, steps, relation, ...run }, far, read, below) {
-        if (relation !== "replace" || !below) return [[far], []];
-        const found = [];
-        for (const { batches, present } of kindsOf(q)) {
-          const epoch = { noise: noise / 2, batches, epochs: Math.floor(steps / batches) }, each = [0];
-          if (epoch.epochs && !globalThis.manyEpochs.refusal({ ...epoch, delta: 0.5 })) {
-            for (const add of [false, true]) {
-              const law = yield* globalThis.manyEpochs.below({ ...run, ...epoch, present, add });
-              if (law) each.push(read(law));
-            }
-          }
-          found.push(Math.max(...each));
-        }
-        return [[far], [Math.min(...found)]];
-      },
-      epsilon: (run, below) => CLOSER.shuffled.read(run, Infinity, (law) => privacyLoss.fallsTo(law, run.delta), below),
-      delta: (run, below) => CLOSER.shuffled.read(run, 1, (law) => privacyLoss.profileAt(law, run.epsilon) || 0, below),
-    },
+    shuffled: { why: () => "", *epsilon() { return [Infinity]; }, *delta() { return [1]; } },
     bins: {
       why: ({ q, steps, relation, ...run }) => boundsOf(relation).refusal({ ...run, ...epochsOf(q, steps) }),
       tolerance: 1e-6,
-      *read({ q, steps, relation, ...run }, read, below) {
-        const { epochs, whole, batches } = epochsOf(q, steps), found = [[], []], bounds = boundsOf(relation), ways = relation === "replace" ? [false] : [false, true];
-        for (const add of ways) found[0].push(read(yield* bounds.above({ ...run, batches, epochs, add }), 1));
-        if (!below || !whole) return found;
-        for (const add of ways) {
-          const law = yield* bounds.below({ ...run, batches, epochs: whole, add });
-          if (law) found[1].push(read(law, 0));
-        }
+      *read({ q, steps, relation, ...run }, read) {
+        const epochs = epochsOf(q, steps), bounds = boundsOf(relation), found = [];
+        for (const add of relation === "replace" ? [false] : [false, true]) found.push(read(yield* bounds.above({ ...run, ...epochs, add }), 1));
         return found;
       },
-      epsilon: (run, below) => CLOSER.bins.read(run, (law) => privacyLoss.fallsTo(law, run.delta), below),
-      delta: (run, below) => CLOSER.bins.read(run, (law, unknown) => {
-        const value = privacyLoss.profileAt(law, run.epsilon);
-        return Number.isNaN(value) ? unknown : value;
-      }, below),
+      epsilon: (run) => CLOSER.bins.read(run, READ.epsilon(run)),
+      delta: (run) => CLOSER.bins.read(run, READ.delta(run)),
     },
   };
+
+  /* What attackers of whole epochs prove. */
+  function* proved(run, read) {
+    const { replacedEpochs, manyEpochs } = globalThis, least = [];
+    for (const epoch of ATTACKED[run.sampling]?.(run) ?? []) {
+      const asked = { ...run, ...epoch }, laws = [];
+      if (epoch.epochs) laws.push(yield* manyEpochs.below(asked));
+      if (epoch.epochs && run.sampling === "bins" && run.relation === "replace" && !replacedEpochs.refusal({ ...asked, delta: 0.5 })) laws.push(yield* replacedEpochs.below(asked));
+      least.push(Math.max(0, ...laws.map((law) => (law ? read(law, 0) : 0))));
+    }
+    return least.length ? Math.min(...least) : 0;
+  }
 
   const boundsOf = (relation) => (relation === "replace" ? globalThis.replacedEpochs : globalThis.manyEpochs);
 
   function epochsOf(q, steps) {
     const { inside: batches } = epochOf(q);
-    return { batches, epochs: Math.ceil(steps / batches), whole: Math.floor(steps / batches) };
+    return { batches, epochs: Math.ceil(steps / batches) };
   }
 
   /* Noise below `start`, from which on epsilon is at most the target, to a tolerance; `start` where none is found. */
@@ -901,7 +895,7 @@
     let v = Math.log(start), enough = v, slope = -2, floor = -Infinity, before;
     for (let i = 0; i < 12 && enough - floor > 0.01; i++) {
       const asked = { ...run, noise: Math.exp(v) };
-      const excess = why(asked) ? Infinity : Math.max(-30, Math.log(LARGEST(yield* epsilon(asked)).high / target));
+      const excess = why(asked) ? Infinity : Math.max(-30, Math.log(Math.max(...yield* epsilon(asked)) / target));
       if (i === 0 && excess > 0) break;
       if (excess === Infinity) {  /* refused for so little noise: half way back */
         floor = v;
@@ -918,14 +912,18 @@
     return { high: Math.exp(enough), low: 0 };
   }
 
-  /* Piece by piece what takes long, for `sampling` fixed or bins: {low, high}, of epsilon at delta, else of delta at epsilon, else
-     of noise below `start`. The upper end is infinite, 1 or `start` where nothing closer is known; then `why` may say why. */
-  function* closer({ what, sampling, ...run }) {
+  /* Piece by piece what takes long, for `sampling` fixed, shuffled or bins: {low, high}, of epsilon at delta, else of delta at epsilon,
+     else of noise below `start`. The upper end is infinite, 1 or `start` where nothing closer is known; then `why` may say why. */
+  function* closer({ what, ...run }) {
     checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
-    const bounds = CLOSER[sampling], why = bounds.why({ ...run, noise: run.noise ?? run.start });
-    if (why) return { high: { epsilon: Infinity, delta: 1, noise: run.start }[what], low: 0, why };
-    if (what === "noise" && sampling === "bins" && run.relation === "replace") run.start = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, coarse: true })).high;
-    return what === "noise" ? yield* noiseCloser(bounds, run) : LARGEST(yield* bounds[what](run, true));
+    const { sampling, start } = run, bounds = CLOSER[sampling], why = bounds.why({ ...run, noise: run.noise ?? start });
+    if (what === "noise") {
+      if (why) return { high: start, low: 0, why };
+      if (sampling === "bins" && run.relation === "replace") run.start = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, coarse: true })).high;
+      return yield* noiseCloser(bounds, run);
+    }
+    const high = why ? { epsilon: Infinity, delta: 1 }[what] : Math.max(...yield* bounds[what](run));
+    return { high, low: yield* proved(run, READ[what](run)), ...(why && { why }) };
   }
 
   /* Each answer begins afresh. */

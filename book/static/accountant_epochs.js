@@ -1,14 +1,15 @@
-/* Many epochs of balls and bins: the law of one epoch, rounded up and down, composed. `globalThis.manyEpochs` holds what it
-   offers, see its end; generators, so that a page can do what takes long piece by piece.
+/* Many epochs of balls and bins: the law of one epoch, rounded up, composed; and what an attacker proves of epochs.
+   `globalThis.manyEpochs` holds what it offers, see its end; generators, so that a page can do what takes long piece by piece.
 
-   The bounds are those of lib/dpdynamics (accounting/many_epochs.py), where they are derived: S/T is the density ratio of an
+   The bounds are those of lib/dpdynamics (accounting/many_epochs.py, epoch_attacks.py), where they are derived: S/T is the density ratio of an
    epoch, S the sum of T independent exp(z/sigma - 1/(2 sigma^2)), z standard normal if the record is absent. Here transforms
    have powers of two, and the power of the law and the product so far are transformed together, as real and imaginary part. */
 (() => {
   "use strict";
 
   const { between, normal, forward, backward, mirrored, sums, keeper, falling, composedAbove, composedBelow, FINEST } = globalThis.privacyLoss;
-  const FAINTEST = 0.2, LONGEST = 1 << 18, COARSE = 1 << 14, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, REACH = 8.3, KEPT = 1e-11, NOISE = 1e-16;
+  const FAINTEST = 0.2, LONGEST = 1 << 18, COARSE = 1 << 14, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, REACH = 8.3;
+  const ENDS = 9, RARE = 3e-4, WANTED = 1 << 16;  /* from below */
 
   /* More than what the transforms round of all chances of an epoch. */
   const rounding = (batches) => 1e-13 + 1e-15 * batches;
@@ -90,7 +91,7 @@
     return { step, p: p.subarray(0, size), q: q.subarray(0, size) };
   }
 
-  const windows = keeper(4), merged = keeper(4), profiles = keeper(80);
+  const windows = keeper(4), profiles = keeper(80);
 
   /* Windows for all levels that matter, in their order, with the sums of their laws. */
   function* windowsOf(noise, batches) {
@@ -157,66 +158,88 @@
 
   /* --- from below ---------------------------------------------------------------------------------- */
 
-  /* Merge the law in these cells on their ends, or undefined: of E(x - L)_+ so much is taken off that its interpolation stays below,
-     at both ends of a cell, or where masses fall fast, or end, at the end next to the larger ones alone. */
-  function gathered(left, right) {
-    const size = left.length, mass = left.map((m, i) => m + right[i]), top = mass.indexOf(mass.reduce((most, m) => Math.max(most, m), 0));
-    const spread = new Float64Array(size + 1), off = new Float64Array(size + 1);
-    mass.forEach((m, i) => {
-      spread[i] += left[i];
-      spread[i + 1] += right[i];
-      const gap = left[i] * right[i] / Math.max(m, 1e-300), ends = i > size - 3;
-      const rises = i < 2 || !ends && i < top && m > 2 * mass[i - 1], falls = !rises && (ends || i >= top && m > 2 * mass[i + 1]);
-      off[i] = Math.max(off[i], falls ? right[i] : rises ? 0 : gap);
-      off[i + 1] = rises ? left[i] : falls ? 0 : gap;
-    });
-    const law = spread.map((mass, i) => mass - ((off[i + 1] ?? 0) - 2 * off[i] + (off[i - 1] ?? 0)));
-    const mode = law.indexOf(law.reduce((most, mass) => Math.max(most, mass), 0));
-    law.set(convex(law.slice(0, mode + 1)));
-    law.set(convex(law.slice(mode).reverse()).reverse(), mode);
-    law.forEach((mass, i) => { law[i] = Math.max(mass, 0); });
-    const mean = (part) => sums(part.map((mass, i) => mass * i)).at(-1);
-    return Math.abs(sums(law).at(-1) / sums(spread).at(-1) - 1) < 1e-13 && Math.abs(mean(law) / mean(spread) - 1) < KEPT ? law : undefined;
+  /* Where the normal law leaves so small a chance below. */
+  function quantile(chance) {
+    let [low, high] = [-40, 0];
+    for (let i = 0; i < 60; i++) { const z = (low + high) / 2; if (normal(z) < chance) low = z; else high = z; }
+    return low;
   }
 
-  /* Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum. */
-  function convex(law) {
-    const slopes = sums(law).slice(1), last = law.length - 1, raised = falling(slopes.subarray(0, -1).map((x) => -x), slopes.map(() => 1)).map((x) => -x);
-    return law.map((mass, i) => {
-      const before = i ? raised[i - 1] : 0, after = i < last ? raised[i] : slopes[last];
-      return i && before !== slopes[i - 1] || i < last && after !== slopes[i] ? after - before : mass;
-    });
-  }
-
-  /* The chances under P and Q of what the attacker is told: the ratio if no term exceeds a cut, and the largest term else. */
-  function* mergedOf(noise, batches) {
-    const { unit, cut } = meshOf(noise, batches), size = Math.floor(cut / unit / 2) + 1, law = gathered(...cellsOf(noise, unit, size));
-    yield;
-    if (!law) return undefined;
-    const all = new Float64Array(2 * size - 1);
-    all.set(law);
-    const { p, q } = yield* ratios(all, unit, batches), found = [[], []];
-    p.forEach((mass, i) => { if (Math.max(mass, q[i]) > NOISE) { found[0].push(mass); found[1].push(q[i]); } });
-    const start = noise * Math.log(unit * size) + 1 / (2 * noise), end = Math.max(start, 1 / noise) + REACH;
-    const below = (z) => (z > 0 ? Math.log1p(-normal(-z)) : Math.log(normal(z)));
-    let last = [];
-    for (let i = 0; i <= 4096; i++) {
-      const z = start + i * (end - start) / 4095, quiet = below(z);
-      const logs = i === 4096 ? [0, 0] : [(batches - 1) * quiet + below(z - 1 / noise), batches * quiet];
-      logs.forEach((log, k) => { if (i) found[k].push(Math.exp(log) < 0.5 ? Math.exp(log) - Math.exp(last[k]) : Math.expm1(log) - Math.expm1(last[k])); });
+  /* The largest release above a cut, in cells: its chances with the record's batch at each place. */
+  function largest(cut, batches, present, shifts) {
+    const end = Math.max(cut, ...shifts) + ENDS, below = (z) => (z > 0 ? Math.log1p(-normal(-z)) : Math.log(normal(z))), found = [[], []];
+    for (let i = 0, last; i <= 4096; i++) {
+      const z = cut + i * (end - cut) / 4095, quiet = below(z), logs = [batches * quiet, ...shifts.map((a) => (batches - 1) * quiet + below(z - a))].map((log) => (i === 4096 ? 0 : log));
+      const [away, ...loud] = logs.map((log, k) => i && (Math.exp(log) < 0.5 ? Math.exp(log) - Math.exp(last[k]) : Math.expm1(log) - Math.expm1(last[k])));
+      if (i) loud.forEach((mass, k) => found[k].push(present * mass + (1 - present) * away));
       last = logs;
     }
     return found;
   }
 
-  /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined; `present` is the chance
-     that the record takes part in an epoch. */
-  const below = ({ noise, batches, epochs, delta, add, present = 1, coarse = false }) => profiles([noise, batches, epochs, delta, add, present, coarse, "below"].join(), function* () {
-    const [p, q] = (yield* merged(`${noise},${batches}`, () => mergedOf(noise, batches))) ?? [], spare = epochs * (rounding(batches) + KEPT);
-    if (!p) return undefined;
-    const found = [p.map((mass, i) => present * mass + (1 - present) * q[i]), q];
-    return yield* composedBelow(add ? found.reverse() : found, epochs, delta, spare, coarse ? FINEST / 4 : FINEST);
+  /* Where an attacker looks: at the sum of f, the difference of the likelihood ratios of both places, up to a cut, modulo a window
+     of `size` points. The masses of a quiet release and of those at both places; undefined if f does not vary in floats. */
+  function looks({ batches, delta, coarse }, shifts) {
+    for (const rare of [Math.min(delta, RARE), RARE]) {
+      const cut = -quantile(Math.min(Math.max(rare / batches, 1e-19), 0.3)), from = Math.min(...shifts) < 0 ? -cut : -ENDS, points = coarse ? 1 << 13 : 1 << 15;
+      const f = new Float64Array(points), masses = [0, ...shifts].map(() => new Float64Array(points));
+      let mean = 0, square = 0, mass = 0, least = Infinity, most = -Infinity;
+      for (let i = 0, low = -Infinity; i < points; i++) {
+        const high = from + i * (cut - from) / (points - 1), z = i ? (low + high) / 2 : high, [a, b] = shifts.map((s) => Math.exp(s * (z - s / 2)));
+        f[i] = a - b;
+        [0, ...shifts].forEach((s, k) => { masses[k][i] = between(low, high, s); });
+        mass += masses[0][i]; mean += masses[0][i] * f[i]; square += masses[0][i] * f[i] ** 2;
+        least = Math.min(least, f[i]); most = Math.max(most, f[i]);
+        low = high;
+      }
+      mean /= mass;
+      const deviation = Math.sqrt(square - mass * mean * mean), reach = 24 * Math.sqrt(batches) * deviation + most - least, wanted = (coarse ? 0.1 : 0.05) * deviation;
+      if (!(deviation > 1e-150)) return undefined;
+      if (rare === RARE || reach < WANTED * wanted) {
+        const unit = Math.max(wanted, reach / (LONGEST - 4));
+        let size = 2;
+        while (size < reach / unit + 2) size *= 2;
+        return { cut, size, masses, places: f.map((x) => ((Math.round((x - mean) / unit) % size) + size) % size) };
+      }
+    }
+  }
+
+  /* The chances of what the attacker sees, those of P less and of Q more than what is rounded (accounting/epoch_attacks.py). */
+  function* seenBy(run) {
+    const { noise, batches, present = 1, places } = run, shifts = places.map((place) => place / noise), look = looks(run, shifts);
+    yield;
+    if (!look) return undefined;
+    const { size, masses: [quiet, ...loud] } = look, [x, y, u, v] = [0, 1, 2, 3].map(() => new Float64Array(size));
+    look.places.forEach((at, i) => {
+      x[at] += quiet[i];
+      u[at] += present * loud[0][i] + (1 - present) * quiet[i];
+      v[at] += present * loud[1][i] + (1 - present) * quiet[i];
+    });
+    forward(x, y);
+    forward(u, v);
+    for (let i = 0; i < size; i++) {
+      const r = Math.hypot(x[i], y[i]) ** (batches - 1), turn = Math.atan2(y[i], x[i]) * (batches - 1), a = r * Math.cos(turn), b = r * Math.sin(turn);
+      [u[i], v[i]] = [a * u[i] - b * v[i], a * v[i] + b * u[i]];
+    }
+    backward(u, v);
+    yield;
+    const above = largest(look.cut, batches, present, shifts), [p, q] = [u, v].map((part, k) => [...part.map((sum) => sum / size), ...above[k]]);
+    const norm = Math.sqrt(Math.max(...[p, q].map((law) => law.reduce((sum, mass, i) => (i < size ? sum + mass * mass : sum), 0))));
+    const off = 2.2e-16 * (200 + 30 * batches) * norm / Math.sqrt(size), top = p.indexOf(p.reduce((most, mass) => Math.max(most, mass), 0)), found = [[], []];
+    let [lostP, lostQ] = [0, 0];
+    p.forEach((mass, i) => { if (Math.max(mass, q[i]) < 100 * off) { lostP += mass; lostQ += q[i]; } });
+    p[top] += lostP;
+    q[top] += lostQ;
+    p.forEach((mass, i) => { if (mass > off && Math.max(mass, q[i]) >= 100 * off) { found[0].push(mass - off); found[1].push(q[i] + off); } });
+    return found;
+  }
+
+  /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined: the record's batch at one
+     place under P, at the other under Q; `present` is the chance that the record takes part in an epoch. */
+  const below = (run) => profiles([run.noise, run.batches, run.epochs, run.delta, run.places, run.present, run.coarse, "below"].join(), function* () {
+    const found = yield* seenBy(run);
+    return found && (yield* composedBelow(found, run.epochs, run.delta, 0, run.coarse ? FINEST / 2 : 2 * FINEST));
   });
 
-  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, below, shared: { refusing, rounding, gathered } };
+  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, below, shared: { refusing, rounding } };
 })();

@@ -150,7 +150,7 @@
 
   /* The search, piece by piece, for what is closer than the answer at once: {low, high, why} by the way of drawing. */
   function* sought(run) {
-    const { accountant } = globalThis, found = {}, ways = { unknown: ["fixed", "bins"], fixed: ["fixed"], bins: ["bins"], shuffled: run.relation === "replace" ? ["shuffled"] : [] };
+    const { accountant } = globalThis, found = {}, ways = { unknown: ["fixed", "bins"], fixed: ["fixed"], bins: ["bins"], shuffled: ["shuffled"] };
     for (const sampling of run.batch < run.samples && ways[run.sampling] || []) {
       const ask = asked(run, sampling);
       try {

@@ -8,8 +8,8 @@
   "use strict";
 
   const { between, forward, backward, mirrored, sums, keeper, falling, composedAbove, composedBelow, FINEST } = globalThis.privacyLoss;
-  const { refusing, rounding, gathered } = globalThis.manyEpochs.shared;
-  const FAINTEST = 0.5, LONGEST = 1 << 15, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, SWING = [9, 8], STEP = 0.1, NOISE = 1e-16, LEFT = 1e-4, CLOSE = 1e-8;
+  const { refusing, rounding } = globalThis.manyEpochs.shared;
+  const FAINTEST = 0.5, LONGEST = 1 << 15, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, SWING = [9, 8], STEP = 0.1, NOISE = 1e-16, LEFT = 1e-4, KEPT = 1e-11, CLOSE = 1e-8;
   const TILTS = Array.from({ length: 12 }, (_, i) => 0.3 * 200 ** (i / 11));
   const total = (values) => sums(values).at(-1);
 
@@ -35,6 +35,37 @@
       low = high;
     }
     return [mass, moment];
+  }
+
+  /* Merge the law in these cells on their ends, or undefined: of E(x - L)_+ so much is taken off that its interpolation stays below,
+     at both ends of a cell, or where masses fall fast, or end, at the end next to the larger ones alone. */
+  function gathered(left, right) {
+    const size = left.length, mass = left.map((m, i) => m + right[i]), top = mass.indexOf(mass.reduce((most, m) => Math.max(most, m), 0));
+    const spread = new Float64Array(size + 1), off = new Float64Array(size + 1);
+    mass.forEach((m, i) => {
+      spread[i] += left[i];
+      spread[i + 1] += right[i];
+      const gap = left[i] * right[i] / Math.max(m, 1e-300), ends = i > size - 3;
+      const rises = i < 2 || !ends && i < top && m > 2 * mass[i - 1], falls = !rises && (ends || i >= top && m > 2 * mass[i + 1]);
+      off[i] = Math.max(off[i], falls ? right[i] : rises ? 0 : gap);
+      off[i + 1] = rises ? left[i] : falls ? 0 : gap;
+    });
+    const law = spread.map((mass, i) => mass - ((off[i + 1] ?? 0) - 2 * off[i] + (off[i - 1] ?? 0)));
+    const mode = law.indexOf(law.reduce((most, mass) => Math.max(most, mass), 0));
+    law.set(convex(law.slice(0, mode + 1)));
+    law.set(convex(law.slice(mode).reverse()).reverse(), mode);
+    law.forEach((mass, i) => { law[i] = Math.max(mass, 0); });
+    const mean = (part) => sums(part.map((mass, i) => mass * i)).at(-1);
+    return Math.abs(sums(law).at(-1) / sums(spread).at(-1) - 1) < 1e-13 && Math.abs(mean(law) / mean(spread) - 1) < KEPT ? law : undefined;
+  }
+
+  /* Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum. */
+  function convex(law) {
+    const slopes = sums(law).slice(1), last = law.length - 1, raised = falling(slopes.subarray(0, -1).map((x) => -x), slopes.map(() => 1)).map((x) => -x);
+    return law.map((mass, i) => {
+      const before = i ? raised[i - 1] : 0, after = i < last ? raised[i] : slopes[last];
+      return i && before !== slopes[i - 1] || i < last && after !== slopes[i] ? after - before : mass;
+    });
   }
 
   /* Bounds of E(sum of X)_+ / T from below and from above. */

@@ -47,7 +47,7 @@ class Shuffled(BoundedRun):
     --------
     >>> run = Shuffled(batch_size=500, samples=50_000, steps=3000)
     >>> [round(end, 1) for end in run.epsilon(noise_multiplier=1.0, delta=1e-6)]
-    [17.6, 40.3]
+    [17.9, 40.3]
     """
 
     batch_size: int
