@@ -67,11 +67,11 @@
     if (!errors.duration && (unit === "steps" || !errors.samples && !errors.batch) && steps > 1e7) errors.duration = `These are ${counted(steps, "step")}; this form goes to 10 million. The library has no limit.`;
     const given = text("given");
     const value = given === "noise"
-      ? take("value", (x) => x >= 0.05 && x <= 1000, `A noise multiplier from 0.05 to 1000.${parse(text("value")) < 0.05 ? " With less, whoever knows the other records sees this one." : ""}`)
-      : take("value", (x) => x >= 0.001 && x <= 1000, "An ε from 0.001 to 1000.");
-    const delta = take("delta", (x) => x >= 1e-30 && x < 1, "A number from 1e-30 to below 1.");
+      ? take("value", (x) => x >= 0.05 && x <= 1000, `Give a noise multiplier from 0.05 to 1000.${parse(text("value")) < 0.05 ? " With less, whoever knows the other records sees this one." : ""}`)
+      : take("value", (x) => x >= 0.001 && x <= 1000, "Give an ε from 0.001 to 1000.");
+    const delta = take("delta", (x) => x >= 1e-30 && x < 1, "Give a number from 1e-30 to below 1.");
     if (!errors.delta && !errors.samples && delta * samples >= 1) {
-      errors.delta = `Refused: not below 1/n = ${number(1 / samples, 2)}. Publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(smaller(samples), 1)}.`;
+      errors.delta = `It is not below 1/n = ${number(1 / samples, 2)}: publishing each record with probability δ would pass. Take δ well below 1/n, such as ${number(smaller(samples), 1)}.`;
     }
     return { errors, unread, samples, batch, length, unit, steps, given, value, delta, inEpoch, onceSteps, keeps, q: batch / samples, relation: text("relation"), sampling: text("sampling") };
   }
@@ -139,10 +139,12 @@
 
   /* The answer at a delta well below 1/n, where that is what is wrong. */
   function elsewhere(run) {
-    const delta = smaller(run.samples);
-    if (run.sampling === "unknown") return always(run);
-    const rough = ["fixed", "bins"].includes(run.sampling) ? " Enter this δ for a closer value." : "";
-    try { return `At δ = ${written(delta)}: ${answered({ ...run, delta }).head}${rough}`; } catch { return always(run); }
+    const delta = smaller(run.samples), sampling = run.batch === run.samples ? "whole" : run.sampling, at = `At δ = ${written(delta)}`;
+    const rough = ["fixed", "bins", "unknown"].includes(sampling) ? " Enter this δ for a closer value." : "";
+    try {
+      const { head, lines: [each, read] } = answered({ ...run, delta });
+      return sampling === "unknown" ? `${at} it depends on how the batches are drawn. ${each}${rough} ${read}` : `${at}: ${head}${rough}`;
+    } catch { return always(run); }
   }
 
   /* A delta well below 1/n. */
@@ -345,7 +347,8 @@
       more.replaceChildren();
       if (Object.keys(run.errors).length) {
         const instead = Object.keys(run.unread).length || ["samples", "batch", "duration"].some((name) => name in run.errors) ? undefined : "value" in run.errors ? always(run) : elsewhere(run);
-        answer.replaceChildren(make("p", `${instead ? "Refused" : "No number yet"}: ${Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}`).join("; ")}.`),
+        const wrong = Object.keys(run.errors).map((name) => `“${form.querySelector(`label[for=accountant-${name}]`).textContent}” ${run.unread[name] ?? "is out of range"}${instead ? `. ${run.errors[name]}` : ""}`);
+        answer.replaceChildren(make("p", instead ? `Refused: ${wrong.join(" ")}` : `No number yet: ${wrong.join("; ")}.`),
           ...(instead ? [make("p", instead)] : []));
         answer.setAttribute("aria-busy", "false");
         return;

@@ -876,6 +876,17 @@ def test_what_is_out_of_range_is_refused_with_what_may_be_quoted(fields, form_pa
     answer(form_page, **fields)
     said = form_page.locator(".accountant-answer").inner_text()
     assert re.search(r"At δ = 1e-6: ε = 3\.62\S+ Quote: ε ≤ 3\.63", said)
+    reason = form_page.locator("#accountant-delta-error").inner_text()
+    assert said.startswith(f"Refused: “δ” is out of range. {reason}")
+    answer(form_page, sampling="unknown", **fields)
+    ways = form_page.locator(".accountant-answer").inner_text()
+    answer(form_page, sampling="unknown", delta="1e-6")
+    for way in ("Poisson samples", "shuffled epochs", "epochs of balls and bins", "samples of fixed"):
+        wanted = form_page.locator(".accountant-answer").inner_text()
+        (there,), (here,) = (
+            re.findall(rf"If {way}[^:]*: ε ≤ ([\d.]+)\.", text) for text in (wanted, ways)
+        )
+        assert float(there) <= float(here) < 1.2 * float(there)
 
 
 def test_form_is_reached_by_keyboard_in_order(form_page):

@@ -146,12 +146,13 @@ class Weeks(CourseDirective):
                 sum(plan.reading_minutes for plan in plans),
                 task.minutes if task else 0,
             ]
+            exercises = sum(sum(plan.exercises.values()) for plan in plans)
             weeks.append(
                 {
                     "name": week.strip(),
                     "chapters": [chapters[key] for key in keys],
                     "assignment": task,
-                    "times": [*times, sum(times)],
+                    "times": [*times, sum(times), exercises],
                     "left_out": [(chapter, asked(self.root, chapter)[1]) for chapter in left_out],
                 }
             )
