@@ -121,7 +121,10 @@ def test_goals_times_and_points(page: str) -> None:
     assert re.search(r"Exercise 1 (\(An exercise\) )?10 10 min", words)
     assert "Something tiny several 3 25 min 15 5" in words
     assert "1 A chapter 1 h 30 45 min Something tiny, 25 min 2 h 40 10 min" in words
-    assert "2 Later (planned) 0 min 0 min – 0 min 0 min All 1 h 30 45 min 25 min 2 h 40 10 min" in words
+    assert (
+        "2 Later (planned) 0 min 0 min – 0 min 0 min All 1 h 30 45 min 25 min 2 h 40 10 min"
+        in words
+    )
     assert "A chapter . What is a sum? 45 min Later (planned)" in words
     assert "Both take 45 min, as 45 min do." in words
 

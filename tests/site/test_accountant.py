@@ -880,7 +880,12 @@ def test_what_is_out_of_range_is_refused_with_what_may_be_quoted(fields, form_pa
     answer(form_page, sampling="unknown", **fields)
     ways = form_page.locator(".accountant-answer").inner_text()
     answer(form_page, sampling="unknown", delta="1e-6")
-    for way in ("Poisson samples", "shuffled epochs", "epochs of balls and bins", "samples of fixed"):
+    for way in (
+        "Poisson samples",
+        "shuffled epochs",
+        "epochs of balls and bins",
+        "samples of fixed",
+    ):
         wanted = form_page.locator(".accountant-answer").inner_text()
         (there,), (here,) = (
             re.findall(rf"If {way}[^:]*: ε ≤ ([\d.]+)\.", text) for text in (wanted, ways)
