@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import cauchy, laplace, multivariate_normal, norm, t
 
 from dpdynamics.divergence import renyi_divergence_gaussian, renyi_divergence_quadrature
+from dpdynamics.divergence.quadrature import _largest, _Polar
 
 STANDARD = norm(0, 1).logpdf
 
@@ -153,3 +154,18 @@ def test_kinks_converge_slowly_but_are_never_infinite(width: float, order: float
     assert renyi_divergence_quadrature(p, q, order, rtol=1e-5).value == pytest.approx(
         exact, rel=1e-4
     )
+
+
+def test_the_frame_is_whitened_at_a_curvature_and_stays_at_a_kink() -> None:
+    mesh = _Polar(np.zeros(1), np.eye(1), 1e5)
+    assert mesh.fitted(lambda x: -(x[:, 0] ** 2)).frame == pytest.approx(2**-0.5, rel=1e-12)
+    assert mesh.fitted(lambda x: -np.abs(x[:, 0])).frame == 1
+
+
+def test_the_largest_of_two_narrow_cones_lies_between_two_directions() -> None:
+    def log_f(x: np.ndarray) -> np.ndarray:
+        at = np.arctan2(x[:, 1], x[:, 0]) * 128 / np.pi  # in the steps between directions
+        return np.maximum(1 - ((at - 10.4) / 0.3) ** 2, 0.9 - ((at - 12) / 0.3) ** 2)
+
+    value, _ = _largest(log_f, _Polar(np.zeros(2), np.eye(2), 1e5), 1.0)
+    assert value == pytest.approx(1, abs=1e-12)

@@ -79,6 +79,18 @@ def test_several_and_average(schedule, s: float, times: list[float], order: floa
     assert average.divergence(a, b, c, e, order) == pytest.approx(exact, rel=1e-10)
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=["constant", "decaying"])
+def test_the_mean_of_a_release_after_one_before(schedule) -> None:
+    """The coordinates are y and what is left of x when y is carried on."""
+    a, b = RECORDS[0][0], RECORDS[1][0]
+    y, x = dense(schedule, a, b, 1.0, [0.7, 1.3])[0].reshape(2, D)
+    kappa = 1 - float(schedule(1.0)) / D * RIDGE
+    phi = np.exp(-(LAM + RIDGE) * (schedule.integral(1.3) - schedule.integral(0.7)))
+    given = PROBLEM, X0, schedule, SIGMA
+    found = release(*given, step_time=1.0, times=[0.7, 1.3]).law(a, b).mean
+    np.testing.assert_allclose(found, [*y, *(x - kappa * phi * y)], rtol=1e-12)
+
+
 def test_a_release_before_the_step_adds_to_the_loss() -> None:
     """Theorem 4.4 drops it; conditioning on it makes the later state sharper."""
     (a, c), (b, e) = RECORDS[0][:2], RECORDS[1][:2]

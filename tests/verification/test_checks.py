@@ -713,6 +713,18 @@ def test_optimum_of_a_quadratic(x, y, stiffness, upwards):
     assert curvatures == pytest.approx(list(sign * np.diag(hessian)), rel=1e-3)
 
 
+def test_the_tolerance_at_zero_is_that_of_a_hundredth_of_the_range():
+    check = optimum(
+        "o",
+        objective=lambda x: x[0] ** 2,
+        printed=9e-6,
+        controls={"c": 1.0},
+        bounds=[(-9, 9)],
+        rtol=1e-4,
+    )
+    assert check.printed.ratio == pytest.approx(9e-6 / (1e-4 * 0.18), rel=1e-3)
+
+
 def test_a_local_optimum_is_not_the_optimum():
     def objective(x):
         return (x[0] ** 2 - 1) ** 2 + 0.3 * x[0]
