@@ -227,7 +227,7 @@
     const norm = Math.sqrt(Math.max(...[p, q].map((law) => law.reduce((sum, mass, i) => (i < size ? sum + mass * mass : sum), 0))));
     const off = 2.2e-16 * (200 + 30 * batches) * norm / Math.sqrt(size), top = p.indexOf(p.reduce((most, mass) => Math.max(most, mass), 0)), found = [[], []];
     let [lostP, lostQ] = [0, 0];
-    p.forEach((mass, i) => { if (Math.max(mass, q[i]) < 100 * off) { lostP += mass; lostQ += q[i]; } });
+    p.forEach((mass, i) => { if (Math.max(mass, q[i]) < 100 * off) { lostP += mass - off; lostQ += q[i] + off; } });
     p[top] += lostP;
     q[top] += lostQ;
     p.forEach((mass, i) => { if (mass > off && Math.max(mass, q[i]) >= 100 * off) { found[0].push(mass - off); found[1].push(q[i] + off); } });

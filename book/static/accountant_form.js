@@ -90,7 +90,7 @@
       above: `The upper end is guaranteed without amplification, as a record takes part once in each epoch; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
     bins: { drawn: "every record in one random batch of each epoch, batches of about", words: "epochs of balls and bins", from: "Rényi divergences of the epochs, composed (an upper bound, dpdynamics)", once: true,
       above: `The upper end is guaranteed by the Rényi divergences of an epoch, composed; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves`,
-      closer: "privacy loss of an epoch, composed on a mesh (an upper bound, dpdynamics)", instead: "The privacy loss of an epoch is put on a mesh and composed, rounded up for the upper end and down for the lower" },
+      closer: "privacy loss of an epoch, composed on a mesh (an upper bound, dpdynamics)", instead: `The privacy loss of an epoch is put on a mesh and composed, rounded up; the lower end is what ${ATTACK} proves` },
   };
 
   const kept = (run, sampling) => run.keeps && sampling === "shuffled";
@@ -194,7 +194,7 @@
     }
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : PUBLIC, { low: least = 0, high: most = Infinity, why: none } = closer[sampling] ?? {};
-    const basis = (nearer, both) => `${nearer && way.instead || (both ? way.above : way.above.split(";")[0])}.${none ? ` No closer bound is computed: ${none}.` : ""}`;
+    const basis = (nearer, both) => `${(nearer && way.instead || way.above).split(";").slice(0, both ? 2 : 1).join(";")}.${none ? ` No closer bound is computed: ${none}.` : ""}`;
     if (noisy) {
       const { low: attacked, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, most), low = Math.max(attacked, Math.min(least, high));
       const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` Some data spend at least ${large(down(low, 3))}.` : "";

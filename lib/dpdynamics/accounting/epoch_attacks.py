@@ -112,6 +112,6 @@ def _sums(
     above = _largest(cut, batches, present, shifts, 2**12)
     p, q = (np.append(low, high[1:]) for low, high in zip(sums, above, strict=True))
     faint, top = np.maximum(p, q) < _FAINT * off, int(p.argmax())
-    for law in (p, q):
-        law[top] += law[faint].sum()
+    for law, way in ((p, -1), (q, 1)):
+        law[top] += law[faint].sum() + way * off * np.count_nonzero(faint)
     return [((p[~faint], q[~faint]), off)]
