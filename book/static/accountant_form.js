@@ -104,8 +104,8 @@
 
   function python(run, { steps, relation, sampling }) {
     const call = run.given === "noise" ? "spent_epsilon(noise_multiplier" : "required_noise(epsilon";
-    return `from dpdynamics import desk; desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${steps}, `
-      + `delta=${written(run.delta)}, sampling="${sampling}", relation="${relation}")`;
+    return `from dpdynamics import desk; print(desk.${call}=${run.value}, batch_size=${run.batch}, samples=${run.samples}, steps=${steps}, `
+      + `delta=${written(run.delta)}, sampling="${sampling}", relation="${relation}"))`;
   }
 
   function command(run, { relation, sampling, steps }) {
@@ -117,7 +117,7 @@
   const epochsOf = (run, steps) => Math.ceil(steps / run.inEpoch);
 
   function card(run, way, { relation, steps }, noise, epsilon, from) {
-    const length = way.once ? `${counted(epochsOf(run, steps), "epoch")}, each record in one batch of each at most` : counted(run.steps, "step");
+    const length = way.once ? `${counted(epochsOf(run, steps), "epoch")}${way === WAYS.bins ? ` of ${run.inEpoch} batches` : ""}, each record in one batch of each at most` : counted(run.steps, "step");
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
@@ -366,7 +366,7 @@
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
         reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
       }
-      if (busy) reply.lines.unshift("For now: a closer bound on the whole run is being computed …");
+      if (busy) reply.lines.unshift("For now: a closer bound on the whole run is being computed, for seconds or, with a record replaced, up to a minute …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
       answer.replaceChildren(make("p", reply.head, "accountant-number"), ...reply.lines.map((line) => make("p", line)));
       if (busy) return;

@@ -108,7 +108,8 @@ def _sums(
     one, *others = (rfft(np.bincount(at, weights=law, minlength=size)) for law in (quiet, *loud))
     rest = one ** (batches - 1)
     sums = [irfft(rest * (present * law + (1 - present) * one), size) for law in others]
-    off = _ROUNDING * (200 + 30 * batches) * max(np.linalg.norm(law) for law in sums) / sqrt(size)
+    largest = max(float(np.linalg.norm(law)) for law in sums)
+    off = _ROUNDING * (200 + 30 * batches) * largest / sqrt(size)
     above = _largest(cut, batches, present, shifts, 2**12)
     p, q = (np.append(low, high[1:]) for low, high in zip(sums, above, strict=True))
     faint, top = np.maximum(p, q) < _FAINT * off, int(p.argmax())

@@ -37,19 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         print(json.dumps(_record(given.verb, run, reply), indent=1))
     elif isinstance(reply, Answer):
-        print(_head(given.verb, given.delta, reply))
+        print(_head(given, reply))
         print(f"holds for: {reply.regime}")
     else:
         print(reply, file=sys.stderr)
     return int(reply.refused)
 
 
-def _head(verb: str, delta: float, reply: Answer) -> str:
-    if verb == "epsilon":
-        relation = "<=" if reply.numbers else "="
-        quoted = upper(reply.value, 3)
-        return f"epsilon {relation} {reply.value:.6g} at delta = {delta:g}; quote at most {quoted}"
-    return f"noise multiplier = {reply.value:.6g}; take {upper(reply.value)}"
+def _head(given: argparse.Namespace, reply: Answer) -> str:
+    if given.verb == "epsilon":
+        known = f"epsilon {'<=' if reply.numbers else '='} {reply.value:.6g}"
+        return f"{known} at delta = {given.delta:g}; quote at most {upper(reply.value, 3)}"
+    exact = given.sampling == "poisson" or given.batch == given.samples
+    enough = f"= {reply.value:.6g}" if exact else f"{reply.value:.6g} is enough"
+    return f"noise multiplier {enough}; take {upper(reply.value)}"
 
 
 def _run(given: argparse.Namespace) -> dict[str, Any]:

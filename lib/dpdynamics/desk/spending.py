@@ -106,7 +106,8 @@ def spent_epsilon(
         return question.refuse(
             f"only bounds are known for {sampling} batches, here from {lower(low, 3)} to "
             f"{upper(high, 3)}",
-            f"quote {upper(high, 3)}, which is guaranteed, or draw Poisson samples",
+            f"quote {upper(high, 3)} at delta = {delta:g}, which is guaranteed, or draw Poisson "
+            "samples",
         )
     return question.answer(
         f"epsilon = {upper(high)}, exact and rounded up."
