@@ -215,6 +215,7 @@
       u[at] += present * loud[0][i] + (1 - present) * quiet[i];
       v[at] += present * loud[1][i] + (1 - present) * quiet[i];
     });
+    if (x.some((mass) => mass > 0.9)) return undefined;
     forward(x, y);
     forward(u, v);
     for (let i = 0; i < size; i++) {
@@ -225,7 +226,7 @@
     yield;
     const above = largest(look.cut, batches, present, shifts), [p, q] = [u, v].map((part, k) => [...part.map((sum) => sum / size), ...above[k]]);
     const norm = Math.sqrt(Math.max(...[p, q].map((law) => law.reduce((sum, mass, i) => (i < size ? sum + mass * mass : sum), 0))));
-    const off = 2.2e-16 * (200 + 30 * batches) * norm / Math.sqrt(size), top = p.indexOf(p.reduce((most, mass) => Math.max(most, mass), 0)), found = [[], []];
+    const off = 2.2e-16 * (2000 + 300 * batches) * norm / Math.sqrt(size), top = p.indexOf(p.reduce((most, mass) => Math.max(most, mass), 0)), found = [[], []];
     let [lostP, lostQ] = [0, 0];
     p.forEach((mass, i) => { if (Math.max(mass, q[i]) < 100 * off) { lostP += mass - off; lostQ += q[i] + off; } });
     p[top] += lostP;

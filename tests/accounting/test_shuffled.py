@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from accounting.asking import ask
-from dpdynamics.accounting import Shuffled, epoch_attacks
+from dpdynamics.accounting import Poisson, Shuffled, epoch_attacks
 from dpdynamics.accounting.epoch_attacks import attacked
 from dpdynamics.divergence import gaussian_epsilon
 from dpdynamics.numerics.privacy_loss import composed_epsilon_lower
@@ -77,20 +77,82 @@ def test_the_sum_of_an_epoch_proves_more_than_its_largest_release(
     )
 
 
-@pytest.mark.parametrize("batches", [2, 100, 5000, 100_000])
-@pytest.mark.parametrize("noise", [0.5, 1.0, 5.0])
-def test_the_sums_are_rounded_by_no_more_than_is_taken_off(noise: float, batches: int) -> None:
-    """Against the same transforms in extended precision."""
-    run = 1e-6, batches, 1.0, (2 / noise, 1 / noise), False
+def whole_sums(run: tuple, precision: type = np.float64) -> tuple:
+    """The laws of the sums before faint outcomes are joined, and what is taken off."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(epoch_attacks, "_FAINT", -1e9)  # keep all
-        [(laws, off)] = epoch_attacks._sums(*run)
-        patch.setattr(epoch_attacks, "rfft", lambda x: rfft(x.astype(np.longdouble)))
-        [(exact, _)] = epoch_attacks._sums(*run)
+        patch.setattr(epoch_attacks, "_FAINT", -1e9)
+        patch.setattr(epoch_attacks, "rfft", lambda x: rfft(x.astype(precision)))
+        [found] = epoch_attacks._sums(*run)
+    return found
+
+
+@pytest.mark.parametrize("places", [(2.0, 1.0), (2.0, 0.0), (1.0, -1.0)])
+@pytest.mark.parametrize(
+    ("noise", "batches", "present", "rough"),
+    [
+        (0.8, 2, 1.0, False),
+        (0.8, 5000, 1.0, False),
+        (1.0, 100, 1.0, False),
+        (1.13, 8, 0.1, True),
+        (5.0, 5000, 0.9, False),
+        (1.0, 100_000, 1.0, True),
+    ],
+)
+def test_the_sums_are_rounded_by_no_more_than_is_taken_off(
+    noise: float, batches: int, present: float, rough: bool, places: tuple
+) -> None:
+    """Against the same transforms in extended precision."""
+    run = 1e-6, batches, present, (places[0] / noise, places[1] / noise), rough
+    laws, off = whole_sums(run)
+    exact, _ = whole_sums(run, np.longdouble)
     for law, known in zip(laws, exact, strict=True):
-        assert law.size == known.size
         assert np.abs(law - known).max() < off
         assert law.sum() == pytest.approx(1, abs=1e-9)
+
+
+def test_every_outcome_is_charged_whether_it_is_joined_or_not() -> None:
+    seen: list[dict] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(epoch_attacks, "composed_epsilon_lower", lambda **x: seen.append(x) or 0.0)
+        attacked(3.0, 1e-6, (100, 1.0), 1, (2.0, 1.0))
+    (p, q), off = whole_sums((1e-6, 100, 1.0, (2 / 3, 1 / 3), False))
+    assert seen[1]["p"].size < 0.9 * p.size, "some are joined"
+    charge = off * p.size
+    assert p.sum() - seen[1]["p"].sum() == pytest.approx(charge, rel=0.01)
+    assert seen[1]["q"].sum() - q.sum() == pytest.approx(charge, rel=0.01)
+
+
+@pytest.mark.parametrize(("noise", "batches"), [(0.1276, 166_451), (0.2401, 24_868), (0.3104, 439)])
+def test_no_sum_is_looked_at_where_nearly_all_releases_are_one(noise: float, batches: int) -> None:
+    assert not epoch_attacks._sums(1e-6, batches, 1.0, (2 / noise, 0.0), False)
+
+
+@pytest.mark.parametrize("present", [0.01, 0.5])
+def test_one_batch_that_a_record_may_miss_is_a_poisson_step(present: float) -> None:
+    step = Poisson(sampling_probability=present, relation="remove")
+    exact = step.epsilon(noise_multiplier=1.0, delta=1e-3)
+    assert 0.99 * exact < attacked(1.0, 1e-3, (1, present), 1, (1.0, 0.0)) <= exact
+
+
+def test_the_weaker_kind_of_epoch_decides() -> None:
+    """Three batches, the last one smaller by one record: an epoch that drops it hides more."""
+    run = Shuffled(batch_size=100, samples=299, steps=3)
+    dropped, kept = (
+        attacked(2.0, 1e-5, (batches, present), 1, (2.0, 1.0))
+        for batches, present in ((2, 200 / 299), (3, 1.0))
+    )
+    assert run.epsilon(noise_multiplier=2.0, delta=1e-5).lower == min(dropped, kept)
+    assert dropped < 0.99 * kept
+
+
+def test_epochs_are_not_pieced_together_from_several_runs() -> None:
+    sizes, at = {"batch_size": 10, "samples": 100}, {"noise_multiplier": 1.0, "delta": 1e-3}
+    ends = [Shuffled(**sizes, steps=steps, runs=2).epsilon(**at).lower for steps in (10, 15)]
+    assert ends[0] == ends[1] > 0
+
+
+def test_so_many_batches_that_nothing_can_be_seen_prove_nothing() -> None:
+    assert attacked(1.0, 1e-6, (10**13, 1.0), 1, (2.0, 1.0)) == 0.0
 
 
 def test_a_dropped_batch_hides_a_little() -> None:

@@ -281,7 +281,7 @@ def test_few_steps_at_a_tiny_sampling_probability(accountant):
 
 def test_shuffled_epochs_are_the_library_s(accountant, closer):
     """At once the largest releases, not put on cells; then the attack on the sum, as there."""
-    sizes = [(500, 50_000, 3000), (500, 50_000, 99), (300, 1000, 40), (20, 400, 20), (2, 3, 3)]
+    sizes = [(500, 50_000, 3000), (500, 50_000, 99), (300, 1000, 40), (20, 400, 20), (100, 299, 3)]
     runs, found = [], []
     for noise in (0.7, 2.0, 20.0):
         for batch, samples, steps in sizes:

@@ -70,10 +70,11 @@ class BallsInBins(Run[float | Array, float]):
         Points of the coarser mesh of one epoch, at least 1024.
     epochs : int
         Number of epochs, the batches drawn anew in each. With 2 or more the answers are rounded up:
-        epsilon by 0.2 % or less, by 1 % with much noise over hundreds of long epochs, and by 1.5 %
-        if a record is replaced. Not covered, with an ArithmeticError: noise multipliers below 0.2
-        (replaced: 0.5), and so many batches that a mesh were too long, from about 25 000 or 90 000
-        over the noise multiplier on. `noise_for` answers this noise where less would do.
+        epsilon by 0.2 % as a rule, by up to 1 % where epsilon is small or epochs are very long, and
+        by up to 1.5 % if a record is replaced. Not covered, with an ArithmeticError: noise
+        multipliers below 0.2 (replaced: 0.5), and so many batches that a mesh were too long, from
+        about 25 000 or 90 000 over the noise multiplier on. `noise_for` answers this noise where
+        less would do.
 
     Notes
     -----

@@ -15,8 +15,8 @@ The attacker rounds every f(z) to a mesh, and looks at the sum modulo a window: 
 releases, so that nothing is lost of the proof, and the law of the sum is one cyclic convolution. A
 record that misses the epoch with some chance mixes both laws with that of T quiet releases.
 
-What the transforms round is taken off the chances of P and added to those of Q. Outcomes that are
-too faint for this are joined to the likeliest one.
+More than what the transforms were seen to round is taken off the chances of P and added to those
+of Q. Outcomes that are too faint for this are joined to the likeliest one.
 """
 
 from math import sqrt
@@ -35,7 +35,8 @@ _FINENESS = 0.05  # of the mesh, in deviations of f; twelve cells squared share 
 _WIDTH = 24.0  # of the window for sums, in their deviations, beside the largest f
 _RARE = 3e-4  # chance of a quiet epoch with a release above the cut, unless delta may be reached
 _WANTED, _LONGEST = 1 << 16, 1 << 18  # points of a window for the latter, and at most
-_ROUNDING = 2.2e-16  # of an irfft, spread over all points; 40 to 120 and 1 to 13 times T are seen
+_ATOM = 0.9  # with more in one cell the mesh tells little, and what is rounded is not spread evenly
+_ROUNDING = 2.2e-16  # of transforms, spread over all points; 120 and 30 times T at most are seen
 _FAINT = 100.0  # times what is taken off: losses are known to one per cent
 
 
@@ -60,6 +61,8 @@ def attacked(
     cells, found = 2**12 if rough else 2**14, [0.0]
     for (p, q), off in outcomes:
         kept = p > off
+        if not kept.any():
+            continue
         laws = {"p": p[kept] - off, "q": q[kept] + off}
         found.append(composed_epsilon_lower(**laws, times=epochs, delta=delta, cells=cells))
     return max(found)
@@ -84,11 +87,11 @@ def _sums(
 ) -> list[tuple[tuple[Array, Array], float]]:
     """Return the laws of the sum up to a cut, and of the largest release else; what to take off.
 
-    None if f does not vary in floats. Where a place is negative a release below -cut counts as one
-    at -cut.
+    None if f does not vary in floats, or hardly on the mesh. Where a place is negative a release
+    below -cut counts as one at -cut.
     """
     for rare in (min(delta, _RARE), _RARE):
-        cut = -float(ndtri(min(max(rare / batches, 1e-19), 0.3)))
+        cut = -float(ndtri(max(rare / batches, 1e-19)))
         ends = np.linspace(-cut if min(shifts) < 0 else -_REACH, cut, 2**14 if rough else 2**16)
         z = np.append(ends[0], (ends[:-1] + ends[1:]) / 2)
         f, g = (np.exp(shift * (z - shift / 2)) for shift in shifts)
@@ -105,11 +108,14 @@ def _sums(
     unit = max(unit, reach / _LONGEST)
     size = next_fast_len(int(reach / unit) + 2, real=True)
     at = np.mod(np.rint((f - mean) / unit).astype(np.int64), size)
-    one, *others = (rfft(np.bincount(at, weights=law, minlength=size)) for law in (quiet, *loud))
+    laws = [np.bincount(at, weights=law, minlength=size) for law in (quiet, *loud)]
+    if laws[0].max() > _ATOM:
+        return []
+    one, *others = (rfft(law) for law in laws)
     rest = one ** (batches - 1)
     sums = [irfft(rest * (present * law + (1 - present) * one), size) for law in others]
     largest = max(float(np.linalg.norm(law)) for law in sums)
-    off = _ROUNDING * (200 + 30 * batches) * largest / sqrt(size)
+    off = _ROUNDING * (600 + 90 * batches) * largest / sqrt(size)
     above = _largest(cut, batches, present, shifts, 2**12)
     p, q = (np.append(low, high[1:]) for low, high in zip(sums, above, strict=True))
     faint, top = np.maximum(p, q) < _FAINT * off, int(p.argmax())
