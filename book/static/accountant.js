@@ -814,7 +814,7 @@
     const start = -Math.log(Math.log1p((mu / run.q) ** 2 / run.steps)) / 2;  /* the central limit */
     const from = root(excess(near), [Math.max(Math.log(LEAST), Math.min(Math.log(MOST), start)), -1.2], 1e-2, 8);
     let [v, slope] = root(excess((asked) => value(asked, true)), from, 1e-5, 60);
-    if (v > Math.log(MOST) - 1e-6) throw new Refusal(`more noise than ${MOST} times the clip norm ${lists(run, run.delta).exact ? "is needed" : "would be needed by the bound that is computed first"}`);
+    if (v > Math.log(MOST) - 1e-6) throw new Refusal(`more noise than ${MOST} times the clip norm ${lists({ ...run, noise: MOST }, run.delta).exact ? "is needed" : "would be needed by the bound that is computed first"}`);
     if (v < Math.log(LEAST) + 1e-6) throw new Refusal(`less noise than ${LEAST} times the clip norm is enough, and that is no protection to speak of`);
     if (stuck.size) v -= excess(value)(v) / slope;  /* a finer mesh */
     for (let margin = stuck.size ? 1e-5 : 3e-7; ; margin *= 2) if (excess(value)(v + margin) <= 0) return Math.exp(v + margin);
