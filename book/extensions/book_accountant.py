@@ -29,7 +29,7 @@ PLACES = {  # in the chapter on accounting
     "bins": (BINS,),
     "unknown": (PAIR, ONE_STEP, MANY_STEPS, SHUFFLED, BINS),
 }
-PARTS = ("_mesh", "_many", "_epochs", "_replaced", "")  # in this order
+PARTS = ("_mesh", "_many", "_epochs", "_attacks", "_replaced", "")  # in this order
 NUMBERS = [f"accountant{part}.js" for part in PARTS]
 MARK = '<form class="accountant-form"'
 

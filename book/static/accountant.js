@@ -23,8 +23,8 @@
    * Where a record takes part less than once and M decays too slowly, the law of a step is put on a mesh and convolved:
      with cells moved to their ends such that P and Q keep their masses the profile is nowhere smaller, gathered from the
      top down nowhere larger (numerics/privacy_loss.py). Then there are two ends, a relative 1e-5 to 1e-2 apart.
-   * Many steps on batches of fixed size, many epochs of balls and bins: accountant_many.js, accountant_epochs.js and
-     accountant_replaced.js have bounds that take longer; `closer` asks them.
+   * Many steps on batches of fixed size, many epochs, shuffled or of balls and bins: accountant_many.js, accountant_epochs.js,
+     accountant_attacks.js and accountant_replaced.js have bounds that take longer; `closer` and `below` ask them.
    * Nothing rests on these numbers alone: everything is computed again on a longer, finer line until two values agree
      to 1e-8 of max(eps, 1/c), 1/c being the distance in which delta falls by a factor e. Else it is refused. */
 (() => {
@@ -272,7 +272,7 @@
   /* --- epochs in which a record has one batch --------------------------------------------------- */
 
   /* The largest release of each epoch of T batches; its law does not depend on the record's place. The record's batch
-     lies at a or at b (accounting/shuffled.py) if it is `present`, all others at 0. With u = x/sigma its density is
+     lies at a or at b (accounting/epoch_attacks.py) if it is `present`, all others at 0. With u = x/sigma its density is
      phi(u) Phi(u)^(T-2) times g_a(u). */
   class Largest extends Sampled {
     constructor(noise, batches, present, places, epochs, smallest) {
@@ -674,8 +674,8 @@
       return { above: [[new Full(pull(relation) / noise, Math.ceil(steps / epochOf(q).inside))]], below: attacks(run, smallest) };
     },
     bins(run, smallest) {
-      const { noise, q, steps, relation } = run, { inside } = epochOf(q), epochs = Math.ceil(steps / inside), plain = [new Full(pull(relation) / noise, epochs)];
-      const above = [plain, DIRECTIONS[relation].map((direction) => new Bins(noise, inside, epochs, direction))];
+      const { noise, q, steps, relation } = run, { batches, epochs } = epochsOf(q, steps), plain = [new Full(pull(relation) / noise, epochs)];
+      const above = [plain, DIRECTIONS[relation].map((direction) => new Bins(noise, batches, epochs, direction))];
       return { above, below: attacks(run, smallest) };
     },
   };
@@ -700,9 +700,9 @@
   };
 
   /* Epochs of which an attacker takes the largest release each, the record's batch at one of two places. */
-  function attacks({ noise, q, steps, sampling, relation }, smallest) {
-    return ATTACKED[sampling]({ q, steps, relation }).map(({ batches, present, epochs, places }) =>
-      (epochs ? [new Largest(noise, batches, present, places, epochs, smallest)] : []));
+  function attacks(run, smallest) {
+    return ATTACKED[run.sampling](run).map(({ batches, present, epochs, places }) =>
+      (epochs ? [new Largest(run.noise, batches, present, places, epochs, smallest)] : []));
   }
 
   /* The lists for a run; each question has its own allowance of work. */
@@ -823,7 +823,7 @@
   /* Less noise than this certainly exceeds epsilon; 0 where nothing is proved. */
   const noiseBelow = (run) => or(() => 0, () => noise(run, "below", epsilonBelow) * (1 - 1e-4));
 
-  /* --- closer bounds, that take time: many steps on batches of fixed size, many epochs of balls and bins -- */
+  /* --- closer bounds, that take time: many steps on batches of fixed size, many epochs ----------------- */
 
   const profiles = privacyLoss.keeper(40);
 
@@ -857,7 +857,6 @@
         return bounds ? bounds.map(({ mesh, bounds: delta }) => delta[Math.min(Math.floor(run.epsilon / mesh), delta.length - 1)]) : [1];
       },
     },
-    shuffled: { why: () => "", *epsilon() { return [Infinity]; }, *delta() { return [1]; } },
     bins: {
       why: ({ q, steps, relation, ...run }) => boundsOf(relation).refusal({ ...run, ...epochsOf(q, steps) }),
       tolerance: 1e-6,
@@ -871,16 +870,20 @@
     },
   };
 
-  /* What attackers of whole epochs prove. */
-  function* proved(run, read) {
-    const { replacedEpochs, manyEpochs } = globalThis, least = [];
-    for (const epoch of ATTACKED[run.sampling]?.(run) ?? []) {
+  /* From below, in the same pieces: epsilon at delta, else delta at epsilon. What attackers of whole epochs prove; where balls and
+     bins have a record replaced, also the profile of an epoch, rounded down. */
+  function* below({ what, ...run }) {
+    if (!(run.sampling in ATTACKED)) return 0;
+    const { replacedEpochs, epochAttacks } = globalThis, found = [];
+    for (const epoch of ATTACKED[run.sampling](run)) {
       const asked = { ...run, ...epoch }, laws = [];
-      if (epoch.epochs) laws.push(yield* manyEpochs.below(asked));
-      if (epoch.epochs && run.sampling === "bins" && run.relation === "replace" && !replacedEpochs.refusal({ ...asked, delta: 0.5 })) laws.push(yield* replacedEpochs.below(asked));
-      least.push(Math.max(0, ...laws.map((law) => (law ? read(law, 0) : 0))));
+      if (epoch.epochs) {
+        laws.push(yield* epochAttacks.below(asked));
+        if (run.sampling === "bins" && run.relation === "replace" && !replacedEpochs.refusal({ ...asked, delta: 0.5 })) laws.push(yield* replacedEpochs.below(asked));
+      }
+      found.push(Math.max(0, ...laws.map((law) => (law ? READ[what](run)(law, 0) : 0))));
     }
-    return least.length ? Math.min(...least) : 0;
+    return Math.min(...found);
   }
 
   const boundsOf = (relation) => (relation === "replace" ? globalThis.replacedEpochs : globalThis.manyEpochs);
@@ -909,25 +912,26 @@
       v = Math.min(v - (excess + tolerance / 5) / slope, enough - (excess > 0 ? tolerance / 100 : 0));
       if (v <= floor) v = (floor + enough) / 2;
     }
-    return { high: Math.exp(enough), low: 0 };
+    return { high: enough < Math.log(start) ? Math.exp(enough) : start, low: 0 };
   }
 
   /* Piece by piece what takes long, for `sampling` fixed, shuffled or bins: {low, high}, of epsilon at delta, else of delta at epsilon,
      else of noise below `start`. The upper end is infinite, 1 or `start` where nothing closer is known; then `why` may say why. */
   function* closer({ what, ...run }) {
     checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
-    const { sampling, start } = run, bounds = CLOSER[sampling], why = bounds.why({ ...run, noise: run.noise ?? start });
-    if (what === "noise") {
-      if (why) return { high: start, low: 0, why };
-      if (sampling === "bins" && run.relation === "replace") run.start = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, coarse: true })).high;
-      return yield* noiseCloser(bounds, run);
+    const { sampling, start } = run, bounds = CLOSER[sampling], why = bounds?.why({ ...run, noise: run.noise ?? start }), known = bounds && !why;
+    const found = { high: { epsilon: Infinity, delta: 1, noise: start }[what], low: 0, ...(why && { why }) };
+    if (what !== "noise") {
+      if (known) found.high = Math.max(...yield* bounds[what](run));
+      return { ...found, low: yield* below({ what, ...run }) };
     }
-    const high = why ? { epsilon: Infinity, delta: 1 }[what] : Math.max(...yield* bounds[what](run));
-    return { high, low: yield* proved(run, READ[what](run)), ...(why && { why }) };
+    if (!known) return found;
+    if (sampling === "bins" && run.relation === "replace") run.start = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, coarse: true })).high;
+    return yield* noiseCloser(bounds, run);
   }
 
   /* Each answer begins afresh. */
   const offers = Object.fromEntries(Object.entries({ epsilon, delta, noise, noiseBelow }).map(([name, answer]) =>
     [name, (run) => { reached.clear(); composed.clear(); stuck.clear(); searching = name === "noise"; return answer(run); }]));
-  globalThis.accountant = { ...offers, closer, Refusal };
+  globalThis.accountant = { ...offers, closer, below, Refusal };
 })();

@@ -1,15 +1,14 @@
-/* Many epochs of balls and bins: the law of one epoch, rounded up, composed; and what an attacker proves of epochs.
+/* Many epochs of balls and bins: the law of one epoch, rounded up, composed.
    `globalThis.manyEpochs` holds what it offers, see its end; generators, so that a page can do what takes long piece by piece.
 
-   The bounds are those of lib/dpdynamics (accounting/many_epochs.py, epoch_attacks.py), where they are derived: S/T is the density ratio of an
+   The bounds are those of lib/dpdynamics (accounting/many_epochs.py), where they are derived: S/T is the density ratio of an
    epoch, S the sum of T independent exp(z/sigma - 1/(2 sigma^2)), z standard normal if the record is absent. Here transforms
    have powers of two, and the power of the law and the product so far are transformed together, as real and imaginary part. */
 (() => {
   "use strict";
 
-  const { between, normal, forward, backward, mirrored, sums, keeper, falling, composedAbove, composedBelow, FINEST } = globalThis.privacyLoss;
+  const { between, forward, backward, mirrored, sums, keeper, falling, composedAbove } = globalThis.privacyLoss;
   const FAINTEST = 0.2, LONGEST = 1 << 18, COARSE = 1 << 14, FINENESS = [0.1, 0.35], SHARE = 1 / 2048, REACH = 8.3;
-  const ENDS = 9, RARE = 3e-4, WANTED = 1 << 16;  /* from below */
 
   /* More than what the transforms round of all chances of an epoch. */
   const rounding = (batches) => 1e-13 + 1e-15 * batches;
@@ -156,91 +155,5 @@
     return yield* composedAbove((mesh) => raised(all, batches, add, mesh, Math.round(ends[0] / mesh) - 1, Math.round(ends[1] / mesh) + 1), ends, epochs, delta);
   });
 
-  /* --- from below ---------------------------------------------------------------------------------- */
-
-  /* Where the normal law leaves so small a chance below. */
-  function quantile(chance) {
-    let [low, high] = [-40, 0];
-    for (let i = 0; i < 60; i++) { const z = (low + high) / 2; if (normal(z) < chance) low = z; else high = z; }
-    return low;
-  }
-
-  /* The largest release above a cut, in cells: its chances with the record's batch at each place. */
-  function largest(cut, batches, present, shifts) {
-    const end = Math.max(cut, ...shifts) + ENDS, below = (z) => (z > 0 ? Math.log1p(-normal(-z)) : Math.log(normal(z))), found = [[], []];
-    for (let i = 0, last; i <= 4096; i++) {
-      const z = cut + i * (end - cut) / 4095, quiet = below(z), logs = [batches * quiet, ...shifts.map((a) => (batches - 1) * quiet + below(z - a))].map((log) => (i === 4096 ? 0 : log));
-      const [away, ...loud] = logs.map((log, k) => i && (Math.exp(log) < 0.5 ? Math.exp(log) - Math.exp(last[k]) : Math.expm1(log) - Math.expm1(last[k])));
-      if (i) loud.forEach((mass, k) => found[k].push(present * mass + (1 - present) * away));
-      last = logs;
-    }
-    return found;
-  }
-
-  /* Where an attacker looks: at the sum of f, the difference of the likelihood ratios of both places, up to a cut, modulo a window
-     of `size` points. The masses of a quiet release and of those at both places; undefined if f does not vary in floats. */
-  function looks({ batches, delta, coarse }, shifts) {
-    for (const rare of [Math.min(delta, RARE), RARE]) {
-      const cut = -quantile(Math.min(Math.max(rare / batches, 1e-19), 0.3)), from = Math.min(...shifts) < 0 ? -cut : -ENDS, points = coarse ? 1 << 13 : 1 << 15;
-      const f = new Float64Array(points), masses = [0, ...shifts].map(() => new Float64Array(points));
-      let mean = 0, square = 0, mass = 0, least = Infinity, most = -Infinity;
-      for (let i = 0, low = -Infinity; i < points; i++) {
-        const high = from + i * (cut - from) / (points - 1), z = i ? (low + high) / 2 : high, [a, b] = shifts.map((s) => Math.exp(s * (z - s / 2)));
-        f[i] = a - b;
-        [0, ...shifts].forEach((s, k) => { masses[k][i] = between(low, high, s); });
-        mass += masses[0][i]; mean += masses[0][i] * f[i]; square += masses[0][i] * f[i] ** 2;
-        least = Math.min(least, f[i]); most = Math.max(most, f[i]);
-        low = high;
-      }
-      mean /= mass;
-      const deviation = Math.sqrt(square - mass * mean * mean), reach = 24 * Math.sqrt(batches) * deviation + most - least, wanted = (coarse ? 0.1 : 0.05) * deviation;
-      if (!(deviation > 1e-150)) return undefined;
-      if (rare === RARE || reach < WANTED * wanted) {
-        const unit = Math.max(wanted, reach / (LONGEST - 4));
-        let size = 2;
-        while (size < reach / unit + 2) size *= 2;
-        return { cut, size, masses, places: f.map((x) => ((Math.round((x - mean) / unit) % size) + size) % size) };
-      }
-    }
-  }
-
-  /* The chances of what the attacker sees, those of P less and of Q more than what is rounded (accounting/epoch_attacks.py). */
-  function* seenBy(run) {
-    const { noise, batches, present = 1, places } = run, shifts = places.map((place) => place / noise), look = looks(run, shifts);
-    yield;
-    if (!look) return undefined;
-    const { size, masses: [quiet, ...loud] } = look, [x, y, u, v] = [0, 1, 2, 3].map(() => new Float64Array(size));
-    look.places.forEach((at, i) => {
-      x[at] += quiet[i];
-      u[at] += present * loud[0][i] + (1 - present) * quiet[i];
-      v[at] += present * loud[1][i] + (1 - present) * quiet[i];
-    });
-    if (x.some((mass) => mass > 0.9)) return undefined;
-    forward(x, y);
-    forward(u, v);
-    for (let i = 0; i < size; i++) {
-      const r = Math.hypot(x[i], y[i]) ** (batches - 1), turn = Math.atan2(y[i], x[i]) * (batches - 1), a = r * Math.cos(turn), b = r * Math.sin(turn);
-      [u[i], v[i]] = [a * u[i] - b * v[i], a * v[i] + b * u[i]];
-    }
-    backward(u, v);
-    yield;
-    const above = largest(look.cut, batches, present, shifts), [p, q] = [u, v].map((part, k) => [...part.map((sum) => sum / size), ...above[k]]);
-    const norm = Math.sqrt(Math.max(...[p, q].map((law) => law.reduce((sum, mass, i) => (i < size ? sum + mass * mass : sum), 0))));
-    const off = 2.2e-16 * (2000 + 300 * batches) * norm / Math.sqrt(size), top = p.indexOf(p.reduce((most, mass) => Math.max(most, mass), 0)), found = [[], []];
-    let [lostP, lostQ] = [0, 0];
-    p.forEach((mass, i) => { if (Math.max(mass, q[i]) < 100 * off) { lostP += mass - off; lostQ += q[i] + off; } });
-    p[top] += lostP;
-    q[top] += lostQ;
-    p.forEach((mass, i) => { if (mass > off && Math.max(mass, q[i]) >= 100 * off) { found[0].push(mass - off); found[1].push(q[i] + off); } });
-    return found;
-  }
-
-  /* A bound from below on the profile of all epochs, nearly the best from `delta` upwards, or undefined: the record's batch at one
-     place under P, at the other under Q; `present` is the chance that the record takes part in an epoch. */
-  const below = (run) => profiles([run.noise, run.batches, run.epochs, run.delta, run.places, run.present, run.coarse, "below"].join(), function* () {
-    const found = yield* seenBy(run);
-    return found && (yield* composedBelow(found, run.epochs, run.delta, 0, run.coarse ? FINEST / 2 : 2 * FINEST));
-  });
-
-  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, below, shared: { refusing, rounding } };
+  globalThis.manyEpochs = { refusal: refusing(FAINTEST, meshOf), above, shared: { refusing, rounding } };
 })();

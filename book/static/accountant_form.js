@@ -90,7 +90,7 @@
       above: `The upper end is guaranteed without amplification, as a record takes part once in each epoch; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves` },
     bins: { drawn: "every record in one random batch of each epoch, batches of about", words: "epochs of balls and bins", from: "Rényi divergences of the epochs, composed (an upper bound, dpdynamics)", once: true,
       above: `The upper end is guaranteed by the Rényi divergences of an epoch, composed; the lower is what ${ATTACK} proves`, below: `${ATTACK} proves`,
-      closer: "privacy loss of an epoch, composed on a mesh (an upper bound, dpdynamics)", instead: `The privacy loss of an epoch is put on a mesh and composed, rounded up; the lower end is what ${ATTACK} proves` },
+      closer: "privacy loss of an epoch, composed on a mesh (an upper bound, dpdynamics)", instead: `The privacy loss of an epoch is put on a mesh and composed, rounded up; the lower end is what ${ATTACK} proves, or that loss rounded down` },
   };
 
   const kept = (run, sampling) => run.keeps && sampling === "shuffled";
@@ -159,7 +159,7 @@
         if (run.given === "noise") { found[sampling] = yield* accountant.closer({ what: "epsilon", ...ask, noise: run.value }); continue; }
         const start = accountant.noise({ ...ask, epsilon: run.value });
         found[sampling] = yield* accountant.closer({ what: "noise", ...ask, epsilon: run.value, start });
-        if (run.sampling === sampling && sampling !== "fixed") found[sampling].low = (yield* accountant.closer({ what: "epsilon", ...ask, noise: Number(up(found[sampling].high, 4)) })).low;
+        if (run.sampling === sampling && sampling !== "fixed") found[sampling].low = yield* accountant.below({ what: "epsilon", ...ask, noise: Number(up(found[sampling].high, 4)) });
       } catch (error) { if (!(error instanceof accountant.Refusal)) throw error; }
     }
     return found;
@@ -194,7 +194,8 @@
     }
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : PUBLIC, { low: least = 0, high: most = Infinity, why: none } = closer[sampling] ?? {};
-    const basis = (nearer, both) => `${(nearer && way.instead || way.above).split(";").slice(0, both ? 2 : 1).join(";")}.${none ? ` No closer bound is computed: ${none}.` : ""}`;
+    const said = (text, both) => (both ? text : text.split(";")[0]);
+    const basis = (nearer, both) => `${said(nearer && way.instead || way.above, both)}.${none ? ` No closer bound is computed: ${none}.` : ""}`;
     if (noisy) {
       const { low: attacked, high: bound, exact, why, mesh } = accountant.epsilon({ ...ask, noise: run.value }), high = Math.min(bound, most), low = Math.max(attacked, Math.min(least, high));
       const from = high < bound ? way.closer : exact || !why ? way.from : mesh ? CONVOLVED : "Rényi accountant, an upper bound (dpdynamics)", quoted = up(high, 3), proved = low > 0 ? ` Some data spend at least ${large(down(low, 3))}.` : "";

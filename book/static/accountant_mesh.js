@@ -273,9 +273,9 @@
     return { top, mesh, profile: profile.map((x) => x + lost) };
   }
 
-  /* The same from below, or undefined, of an epoch with these chances of outcomes under P and Q; `spare` is what they may lack. */
-  function* composedBelow([p, q], epochs, delta, spare, finest = FINEST) {
-    const aim = delta + spare, losses = p.map((mass, i) => Math.log(mass) - Math.log(Math.max(q[i], 1e-300))), some = losses.map((_, i) => i).filter((i) => p[i] > 1e-6 * aim / epochs / p.length);
+  /* The same from below, or undefined, of an epoch with these chances of outcomes under P and Q. */
+  function* composedBelow([p, q], epochs, delta, finest) {
+    const losses = p.map((mass, i) => Math.log(mass) - Math.log(Math.max(q[i], 1e-300))), some = losses.map((_, i) => i).filter((i) => p[i] > 1e-6 * delta / epochs / p.length);
     const least = some.reduce((x, i) => Math.min(x, losses[i]), Infinity), range = some.reduce((x, i) => Math.max(x, losses[i]), -Infinity) - least;
     if (!(range >= 1e-9)) return undefined;
     for (let cells = finest; ; cells /= 2) {
@@ -286,12 +286,12 @@
         one.q[at] += q[i];
       }
       /* What leaves the window above reappears below, which lowers losses. */
-      const law = { masses: lowered(one, mesh), first, base: 0, mesh }, [low, high] = tails(law, epochs, Math.log(1e6) - Math.log(aim));
+      const law = { masses: lowered(one, mesh), first, base: 0, mesh }, [low, high] = tails(law, epochs, Math.log(1e6) - Math.log(delta));
       yield;
       if (high - low > LONGEST * mesh && cells > 32) continue;
       const { top, profiles: [profile] } = composed([law.masses], law, epochs, low, high);
       yield;
-      return { top, mesh, profile: profile.map((x) => x - (spare + 2e-6 * aim + 1e-13 + 1e-15 * epochs)) };
+      return { top, mesh, profile: profile.map((x) => x - (2e-6 * delta + 1e-13 + 1e-15 * epochs)) };
     }
   }
 

@@ -227,7 +227,7 @@
     const [p, q] = kinks(levels, values), rest = 1 - total(p) - total(q), all = [...p.map((mass, i) => [mass, q[i]]), [rest, rest], ...q.map((mass, i) => [mass, p[i]])];
     if (rest < 0) return undefined;
     const seen = all.filter((chances) => Math.min(...chances) > 0);
-    return yield* composedBelow([0, 1].map((k) => seen.map((chances) => chances[k])), epochs, delta, 0, coarse ? FINEST / 4 : FINEST);
+    return yield* composedBelow([0, 1].map((k) => seen.map((chances) => chances[k])), epochs, delta, coarse ? FINEST / 4 : FINEST);
   });
 
   globalThis.replacedEpochs = { refusal, above, below };

@@ -2,8 +2,9 @@ r"""Balls and bins, epoch after epoch: each record has one random batch of each 
 
 One epoch is `accounting.BallsInBins`. Several compose by `accounting.many_epochs` if a record is
 zeroed out and by `accounting.bins_replaced` if it is replaced. Where nothing is computed there they
-compose from above by Renyi divergences, which add up. From below `accounting.epoch_attacks` on data
-where all other records are zero.
+compose from above by Renyi divergences, which add up. From below the better counts of
+`accounting.epoch_attacks`, on data where all other records are zero, and, if the record is
+replaced, of `accounting.bins_replaced`.
 
 With T batches and :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}` the likelihood ratio of an epoch is
 :math:`S/T`, S the sum of T independent terms. If the record is there in P and zeroed out in Q,
@@ -63,7 +64,8 @@ class EpochsOfBins(BoundedRun):
             self.runs * (count // self.batches)
             for count in (self.steps + self.batches - 1, self.steps)
         )
-        place = -1.0 if self.relation == "replace" else 0.0
+        replaced = self.relation == "replace"
+        place = -1.0 if replaced else 0.0
         plain = float(gaussian_epsilon(mu=(1 - place) * sqrt(begun) / noise, delta=delta))
         if self.batches == 1:
             return plain
@@ -72,7 +74,7 @@ class EpochsOfBins(BoundedRun):
         exact = epochs == 1 and self.relation == "zero_out" and delta >= 1e-8
         if side < 0:
             return max(
-                bins_replaced.epsilon_below(*run, rough) if place and epochs else 0.0,
+                bins_replaced.epsilon_below(*run, rough) if replaced and epochs else 0.0,
                 self._one(noise, delta, side) if exact else 0.0,
                 attacked(noise, delta, (self.batches, 1.0), epochs, (1.0, place), rough),
             )

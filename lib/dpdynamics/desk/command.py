@@ -48,8 +48,8 @@ def _head(given: argparse.Namespace, reply: Answer) -> str:
     if given.verb == "epsilon":
         known = f"epsilon {'<=' if reply.numbers else '='} {reply.value:.6g}"
         return f"{known} at delta = {given.delta:g}; quote at most {upper(reply.value, 3)}"
-    exact = given.sampling == "poisson" or given.batch == given.samples
-    enough = f"= {reply.value:.6g}" if exact else f"{reply.value:.6g} is enough"
+    bound = "not exact" in reply.sentence
+    enough = f"{reply.value:.6g} is enough" if bound else f"= {reply.value:.6g}"
     return f"noise multiplier {enough}; take {upper(reply.value)}"
 
 
