@@ -365,7 +365,7 @@
       let reply;
       try { reply = answered(run, closer); } catch (error) {
         if (!(error instanceof globalThis.accountant.Refusal)) throw error;
-        reply = { head: `Refused: ${error.message}.`, lines: [always(run)], asked: asked(run, run.sampling) };
+        reply = { head: `Refused: ${error.message}.`, lines: [`${always(run)} The library (line below) may still answer.`], asked: asked(run, run.sampling) };
       }
       if (busy) reply.lines.unshift("For now: a closer bound on the whole run is being computed, for seconds or, with a record replaced, up to a minute …");
       if (run.delta * run.samples > 0.5) reply.lines.push(`This δ is near 1/n: publishing each of the ${grouped(run.samples)} records with probability δ would show ${number(run.delta * run.samples, 2)} of them on average. ${number(smaller(run.samples), 1)} is safer.`);
