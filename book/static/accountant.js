@@ -870,9 +870,10 @@
     },
   };
 
-  /* From below, in the same pieces: epsilon at delta, else delta at epsilon. What attackers of whole epochs prove; where balls and
-     bins have a record replaced, also the profile of an epoch, rounded down. */
+  /* From below, in the same pieces: epsilon at delta, delta at epsilon, or noise from `start` upwards that is too little for epsilon.
+     What attackers of whole epochs prove; where balls and bins have a record replaced, also the profile of an epoch, rounded down. */
   function* below({ what, ...run }) {
+    if (what === "noise") return run.sampling in ATTACKED && run.start ? yield* noiseProved(run) : run.start;
     if (!(run.sampling in ATTACKED)) return 0;
     const { replacedEpochs, epochAttacks } = globalThis, found = [];
     for (const epoch of ATTACKED[run.sampling](run)) {
@@ -884,6 +885,20 @@
       found.push(Math.max(0, ...laws.map((law) => (law ? READ[what](run)(law, 0) : 0))));
     }
     return Math.min(...found);
+  }
+
+  /* Noise from `start` upwards, found by secants, at which attackers still prove more than the target. */
+  function* noiseProved({ epsilon: target, start, ...run }) {
+    let v = Math.log(start), proved = v, slope = -2, before;
+    for (let i = 0; i < 6; i++) {
+      const excess = Math.max(-30, Math.log((yield* below({ what: "epsilon", ...run, noise: Math.exp(v) })) / target));
+      if (excess > 0) proved = Math.max(proved, v);
+      if (excess > 0 && excess < 1e-3) break;
+      if (before && v !== before[0]) slope = Math.max(-8, Math.min(-0.5, (excess - before[1]) / (v - before[0])));
+      before = [v, excess];
+      v = Math.max(proved, v - (excess - 5e-4) / slope);
+    }
+    return Math.exp(proved);
   }
 
   const boundsOf = (relation) => (relation === "replace" ? globalThis.replacedEpochs : globalThis.manyEpochs);

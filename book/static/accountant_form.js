@@ -302,8 +302,8 @@
       return [steps / inside, ...await ends(accountant.epsilon({ ...ask, noise, steps, rough: true }), { what: "epsilon", steps, coarse: true })];
     });
     if (growth.length > 4) show(plot(growth, [lengths[0] / inside, lengths.at(-1) / inside], [ask.steps / inside, epsilon], "epochs", "ε", false));
-    if (below) await collect([0], () => {
-      const least = accountant.noiseBelow({ ...ask, epsilon });
+    if (below) await collect([0], async () => {
+      const least = await drained(accountant.below({ what: "noise", ...ask, epsilon, start: accountant.noiseBelow({ ...ask, epsilon }), coarse: true }), current);
       if (least > 0) show(make("p", `At less than σ = ${down(least, 3)}, ${below} more than ε = ${number(epsilon, 4)}.`));
       return [0, 0, NaN];
     });

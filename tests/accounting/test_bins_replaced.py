@@ -69,7 +69,7 @@ def test_a_term_is_spread_upwards_and_merged_downwards(noise, batches):
     unit, cut = _mesh(noise, batches)
     left, right = cells_of_a_term(noise, np.log(unit), int(cut / unit / 2) + 1)
     spread = np.append(left, 0.0) + np.append(0.0, right)
-    merged, points = bins_replaced.gathered(left, right), np.arange(spread.size)
+    merged, points = bins_replaced._gathered(left, right), np.arange(spread.size)
     beyond = ndtr(-(noise * np.log(unit * points[-1]) + 1 / (2 * noise)))
     assert merged.sum() == pytest.approx(spread.sum(), rel=1e-13)
     assert merged @ points == pytest.approx(spread @ points, rel=1e-11)

@@ -371,20 +371,22 @@ def test_many_epochs_of_bins_are_the_library_s(accountant_page, monkeypatch):
            })""",
         runs,
     )
-    compared = 0
+    compared = proved = 0
     for run, answers in zip(runs, found, strict=True):
         for add, (low, high) in zip((False, True), answers or [(0, np.inf)] * 2, strict=True):
             wanted = many_epochs.epsilon_above(*run, add)
             if wanted == np.inf:
                 assert answers is None
                 continue
-            assert 0 < low <= wanted, run
+            assert 0 <= low <= wanted, run
+            proved += low > 0
             if high != pytest.approx(wanted, rel=1e-6):
                 coarse, charged = more_room(run, add, monkeypatch)
                 room = max(0.01 * (coarse - wanted), charged - wanted)
                 assert high == pytest.approx(wanted, rel=0, abs=room), run
             compared += 1
     assert compared >= 80
+    assert proved >= compared - 4  # nothing where f is nearly constant
 
 
 def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page, monkeypatch):
@@ -490,7 +492,10 @@ def test_where_epochs_of_bins_are_not_composed_the_value_at_once_is_the_library_
 ):
     run = {"noise": 1.0, "q": 0.01, "steps": 3000, "relation": "zero_out", "delta": 1e-6, **change}
     reply = accountant_page.evaluate(
-        "(run) => accountant.closer({ what: 'epsilon', sampling: 'bins', ...run }).next().value",
+        """(run) => {
+             const pieces = accountant.closer({ what: "epsilon", sampling: "bins", ...run });
+             for (;;) { const { done, value } = pieces.next(); if (done) return value; }
+           }""",
         run,
     )
     assert reply["why"].startswith(words)
@@ -687,7 +692,7 @@ def test_noise_from_below_follows_the_answer(form_page):
     known = run.epsilon(noise_multiplier=taken, delta=1e-6)
     assert spent == pytest.approx(known.lower, rel=0.02)
     assert spent < known.upper <= 3
-    assert low == pytest.approx(run.noise_for(epsilon=3.0, delta=1e-6).lower, rel=0.03)
+    assert low == pytest.approx(run.noise_for(epsilon=3.0, delta=1e-6).lower, rel=0.005)
 
 
 CORNERS = [

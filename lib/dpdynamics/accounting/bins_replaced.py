@@ -170,7 +170,7 @@ def _excess(noise: float, batches: int, level: float, above: bool, rough: bool) 
         law[[0, -1]] += mass[[0, -1]]
         extra = batches * max(moment[-1] - mass[-1] * x[-1], 0.0)
     else:
-        law = gathered(inside - right, right)
+        law = _gathered(inside - right, right)
         if not law.size:
             return 0.0
         rest = (batches - 1) * (moment[1:-1].sum() / inside.sum() + mean)
@@ -227,10 +227,10 @@ def _cells(noise: float, level: float, mean: float, ends: Array) -> tuple[Array,
     return mass, normal_masses(z - 1 / noise) - level * normal_masses(z + 1 / noise) - mean * mass
 
 
-def gathered(left: Array, right: Array) -> Array:
+def _gathered(left: Array, right: Array) -> Array:
     """Merge the law in these cells on their ends; where that fails, empty.
 
-    In units of the mesh the interpolation of E(x - L)_+ exceeds it in a cell by
+    In units of the mesh the interpolation of E(x - X)_+ exceeds it in a cell by
     left right / (left + right) at most. So much is taken off at both ends; where masses fall fast,
     or end, `right` at the left end alone does as well, and on the other slope `left` at the right
     one.
@@ -253,7 +253,7 @@ def gathered(left: Array, right: Array) -> Array:
 
 
 def _convex(law: Array) -> Array:
-    """Make what is left of E(x - L)_+ convex; the last chance takes what is missing of the sum."""
+    """Make what is left of E(x - X)_+ convex; the last chance takes what is missing of the sum."""
     if law.size < 2:
         return law
     slopes, law = np.cumsum(law[:-1]), law.copy()

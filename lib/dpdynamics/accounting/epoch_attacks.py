@@ -29,6 +29,7 @@ from ..arguments import Array
 from ..numerics.normal_masses import cell_masses, normal_masses
 from ..numerics.privacy_loss import composed_epsilon_lower
 
+_LEAST = 1e-100  # noise; to what has less an attacker may add some
 _REACH = 9.0  # in deviations; 1e-19 of the normal law is beyond
 _START = -12.0  # of the cells for the largest release: 1e-33 of one is below
 _FINENESS = 0.05  # of the mesh, in deviations of f; twelve cells squared share a loss of 2e-4
@@ -55,6 +56,7 @@ def attacked(
     """
     if not epochs:
         return 0.0
+    noise = max(noise, _LEAST)
     shifts = places[0] / noise, places[1] / noise
     outcomes = [(_largest(_START, *epoch, shifts, 2**12 if rough else 2**15), 0.0)]
     outcomes += _sums(delta, *epoch, shifts, rough)
@@ -87,7 +89,7 @@ def _sums(
 ) -> list[tuple[tuple[Array, Array], float]]:
     """Return the laws of the sum up to a cut, and of the largest release else; what to take off.
 
-    None if f does not vary in floats, or hardly on the mesh. Where a place is negative a release
+    Nothing if f does not vary in floats, or hardly on the mesh. Where a place is negative a release
     below -cut counts as one at -cut.
     """
     for rare in (min(delta, _RARE), _RARE):
@@ -114,8 +116,8 @@ def _sums(
     one, *others = (rfft(law) for law in laws)
     rest = one ** (batches - 1)
     sums = [irfft(rest * (present * law + (1 - present) * one), size) for law in others]
-    largest = max(float(np.linalg.norm(law)) for law in sums)
-    off = _ROUNDING * (600 + 90 * batches) * largest / sqrt(size)
+    norm = max(float(np.linalg.norm(law)) for law in sums)
+    off = _ROUNDING * (600 + 90 * batches) * norm / sqrt(size)
     above = _largest(cut, batches, present, shifts, 2**12)
     p, q = (np.append(low, high[1:]) for low, high in zip(sums, above, strict=True))
     faint, top = np.maximum(p, q) < _FAINT * off, int(p.argmax())
