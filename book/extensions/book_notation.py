@@ -42,7 +42,7 @@ def load(source: Path = SOURCE) -> dict[str, Any]:
             if symbol in seen:
                 raise ValueError(f"{where}: symbols must be unique")
             seen.add(symbol)
-            if not FIELDS <= set(entry) <= FIELDS | {"planned"}:
+            if set(entry) != FIELDS:
                 raise ValueError(f"{where}: fields must be {sorted(FIELDS)}, got {sorted(entry)}")
             if set(entry["names"]) != set(notation["papers"]):
                 raise ValueError(f"{where}: names must have exactly the keys {notation['papers']}")

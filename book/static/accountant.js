@@ -30,7 +30,7 @@
 (() => {
   "use strict";
 
-  const { privacyLoss } = globalThis, { GAUSS, normal, between } = privacyLoss;
+  const { privacyLoss } = globalThis, { GAUSS, normal, quantile, between } = privacyLoss;
   const ALIAS = [8.7, 11.5, 1.1], END = 44, LEFT_OUT = 1e-10, IMAGES = 28, TAIL = 1e-13, GROWTH = 1.6, AGREE = 1e-8, MOST_ORDER = 128;
   const FINENESS = [1.25, 1.6, 2, 3];
   const MOST_NODES = 1 << 17, MOST_WORK = 5e7, MOST_TOTAL = 3e7, RARE_TOTAL = 5e6;  /* products in one line, and for one value: a tenth of a second */
@@ -62,16 +62,6 @@
 
   /* --- one step -------------------------------------------------------------------------------- */
 
-  /* x > 0 with P(N > x) = p, for p < 1e-9: Newton's method on the continued fraction of Mills' ratio. */
-  function tailPoint(p) {
-    let x = Math.sqrt(-2 * Math.log(p));
-    for (let i = 0; i < 20; i++) {
-      const denominator = x + 1 / (x + 2 / (x + 3 / (x + 4 / x)));
-      x += (-x * x / 2 - Math.log(denominator * Math.sqrt(2 * Math.PI)) - Math.log(p)) / denominator;
-    }
-    return x;
-  }
-
   const logSum = (x, y) => Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)));
 
   /* ln of (1 - q) N(0, 1) + q N(place/k, 1) over N(0, 1), at u. */
@@ -94,7 +84,7 @@
     constructor(sigma, q, steps, direction, smallest) {
       Object.assign(this, { sigma, q, steps, direction, moved: steps * q * (direction === "replace" ? 2 : 1) / sigma });
       this.largest = direction === "add" ? -steps * Math.log1p(-q) : Infinity;  /* no loss is larger */
-      this.reach = tailPoint(LEFT_OUT * smallest / steps / 2);
+      this.reach = -quantile(LEFT_OUT * smallest / steps / 2);
     }
 
     /* Slope of the exponent far to the right. */

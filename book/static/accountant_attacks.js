@@ -7,19 +7,12 @@
 (() => {
   "use strict";
 
-  const { between, normal, forward, backward, keeper, composedBelow, FINEST } = globalThis.privacyLoss;
+  const { between, normal, quantile, forward, backward, keeper, composedBelow, FINEST } = globalThis.privacyLoss;
   /* Reach of normal laws; chance of an epoch with a release above the cut, unless delta may be reached in a window so long, and the longest. */
   const ENDS = 9, RARE = 3e-4, WANTED = 1 << 16, LONGEST = 1 << 18;
   /* The mesh, in deviations of f; the window, in those of the sum; with more in one cell the mesh tells little; what is charged. */
   const FINENESS = 0.05, WIDTH = 24, ATOM = 0.9, CHARGED = (batches) => 2.2e-16 * (2000 + 300 * batches), FAINT = 100;
   const profiles = keeper(40);
-
-  /* Where the normal law leaves so small a chance below. */
-  function quantile(chance) {
-    let [low, high] = [-40, 0];
-    for (let i = 0; i < 60; i++) { const z = (low + high) / 2; if (normal(z) < chance) low = z; else high = z; }
-    return low;
-  }
 
   /* The largest release above a cut, in cells: its chances with the record's batch at each place. */
   function largest(cut, batches, present, shifts) {

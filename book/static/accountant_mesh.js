@@ -21,6 +21,13 @@
     return 0.5 + density * sum;
   }
 
+  /* Where the normal law leaves so small a chance below. */
+  function quantile(chance) {
+    let [low, high] = [-38, 0];
+    for (let i = 0; i < 60; i++) { const z = (low + high) / 2; if (normal(z) < chance) low = z; else high = z; }
+    return low;
+  }
+
   /* Nodes and weights of Gauss's rule on [0, 1], by Newton's method on the Legendre polynomial. */
   const GAUSS = Array.from({ length: 16 }, (_, i) => {
     let x = Math.cos(Math.PI * (i + 0.75) / 16.5), slope;
@@ -295,5 +302,5 @@
     }
   }
 
-  globalThis.privacyLoss = { GAUSS, normal, between, forward, backward, mirrored, tails, lowered, composed, fallsTo, profileAt, sums, keeper, falling, composedAbove, composedBelow, FINEST };
+  globalThis.privacyLoss = { GAUSS, normal, quantile, between, forward, backward, mirrored, tails, lowered, composed, fallsTo, profileAt, sums, keeper, falling, composedAbove, composedBelow, FINEST };
 })();

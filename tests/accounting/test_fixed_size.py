@@ -417,3 +417,9 @@ def test_fixed_size_zero_out_is_the_pair_two_one() -> None:
     assert high == pytest.approx(19.105, abs=1e-3)  # 19.404 of the dominating pair
     loud = ask(FixedSize, "epsilon", **{**LONG, "noise_multiplier": 3.0}, relation="zero_out")
     assert loud.lower == pytest.approx(1.02825, abs=1e-3) and loud.lower < 1.02825
+
+
+@pytest.mark.parametrize("relation", ["remove", "add", "replace"])
+def test_on_a_mesh_what_neither_side_holds_is_no_loss(relation: str) -> None:
+    law = WithoutReplacement(1.0, 0.3, relation).on_mesh(0.01, -3000, 3000)
+    assert law.masses.sum() == pytest.approx(1, abs=1e-12)

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdynamics.divergence import gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier
-from dpdynamics.divergence.without_replacement import WithoutReplacement
 
 MUS = [1e-200, 1e-12, 1e-6, 1e-3, 0.01, 0.1, 0.1249, 0.1251, 0.3, 1.0, 3.3, 10.0, 50.0, 100.0]
 DELTAS = [1e-300, 1e-100, 1e-12, 1e-5, 0.1, 0.5, 0.9, 1 - 1e-12]
@@ -144,12 +143,6 @@ def test_noise_multiplier_and_epsilon_are_inverse(epsilon, delta, less):
     assert gaussian_delta(mu=mu, epsilon=epsilon) == pytest.approx(delta, rel=1e-10)
     assert gaussian_epsilon(mu=mu, delta=delta) == pytest.approx(epsilon, rel=1e-9, abs=1e-12)
     assert gaussian_noise_multiplier(epsilon=epsilon * (1 + less), delta=delta) <= noise_multiplier
-
-
-@pytest.mark.parametrize("relation", ["remove", "add", "replace"])
-def test_on_a_mesh_what_neither_side_holds_is_no_loss(relation):
-    law = WithoutReplacement(1.0, 0.3, relation).on_mesh(0.01, -3000, 3000)
-    assert law.masses.sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_arguments_broadcast():

@@ -77,15 +77,8 @@ def test_every_paper_is_named():
 )
 def test_code_names(group, entry):
     for name in entry["code"]:
-        exists = name in code_names(group)
-        if entry.get("planned"):
-            assert not exists, f"{name} exists in the library: remove `planned` in notation.yml"
-        else:
-            assert exists, f"{name} is no public parameter, attribute or function of the library"
-
-
-def test_planned_needs_a_name():
-    assert all(entry["code"] for entry in ENTRIES if entry.get("planned"))
+        message = f"{name} is no public parameter, attribute or function of the library"
+        assert name in code_names(group), message
 
 
 def _altered(tmp_path, **changes):
