@@ -625,7 +625,7 @@
 
   /* --- what it offers -------------------------------------------------------------------------- */
 
-  const LEAST = 0.05, MOST = 1000;  /* noise multipliers; less hides nothing (desk/spending.py) */
+  const LEAST = 0.05, MOST = 1e5;  /* noise multipliers; less hides nothing (desk/spending.py) */
   const RANGES = {
     noise: [(x) => x >= LEAST && x <= MOST, `must lie between ${LEAST} and ${MOST}`],
     q: [(x) => x > 0 && x <= 1, "must be above 0 and at most 1"],
@@ -899,12 +899,12 @@
   }
 
   /* Noise below `start`, from which on epsilon is at most the target, to a tolerance; `start` where none is found. */
-  function* noiseCloser({ why, epsilon, tolerance }, { epsilon: target, start, ...run }) {
-    let v = Math.log(start), enough = v, slope = -2, floor = -Infinity, before;
+  function* noiseCloser({ why, epsilon, tolerance }, { epsilon: target, start, first, ...run }) {
+    let v = Math.log(first), enough = Math.log(start), slope = -2, floor = -Infinity, before;
     for (let i = 0; i < 12 && enough - floor > 0.01; i++) {
       const asked = { ...run, noise: Math.exp(v) };
       const excess = why(asked) ? Infinity : Math.max(-30, Math.log(Math.max(...yield* epsilon(asked)) / target));
-      if (i === 0 && excess > 0) break;
+      if (i === 0 && excess > 0 && v === enough) break;
       if (excess === Infinity) {  /* refused for so little noise: half way back */
         floor = v;
         v = (v + enough) / 2;
@@ -924,15 +924,18 @@
      else of noise below `start`. The upper end is infinite, 1 or `start` where nothing closer is known; then `why` may say why. */
   function* closer({ what, ...run }) {
     checked({ noise: run.noise ?? 1, q: run.q, steps: run.steps, relation: run.relation, delta: run.delta ?? 0.5, epsilon: run.epsilon ?? 0 });
-    const { sampling, start } = run, bounds = CLOSER[sampling], why = bounds?.why({ ...run, noise: run.noise ?? start }), known = bounds && !why;
+    const { sampling, start } = run, bounds = CLOSER[sampling];
+    let first = start, why = bounds?.why({ ...run, noise: run.noise ?? first });
+    for (let i = 0; what === "noise" && why && i < 12; i++) why = bounds.why({ ...run, noise: first /= 1.5 });  /* so much may be refused */
+    const known = bounds && !why;
     const found = { high: { epsilon: Infinity, delta: 1, noise: start }[what], low: 0, ...(why && { why }) };
     if (what !== "noise") {
       if (known) found.high = Math.max(...yield* bounds[what](run));
       return { ...found, low: yield* below({ what, ...run }) };
     }
     if (!known) return found;
-    if (sampling === "bins" && run.relation === "replace") run.start = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, coarse: true })).high;
-    return yield* noiseCloser(bounds, run);
+    if (sampling === "bins" && run.relation === "replace") run.start = first = (yield* noiseCloser({ ...bounds, tolerance: 1e-3 }, { ...run, first, coarse: true })).high;
+    return yield* noiseCloser(bounds, { ...run, first });
   }
 
   /* Each answer begins afresh. */

@@ -203,7 +203,7 @@
       const told = { card: card(run, way, ask, run.value, quoted, from), noise: run.value, epsilon: high, asked: ask, nearer: high < bound || low > attacked };
       if (exact) return { head: `ε = ${large(number(high))}. Quote: ε ≤ ${large(quoted)}, rounded up.`, lines: [`Exact for ${way.words}: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}. ${high > 0 && Number(quoted) <= 1000 ? at() : ""}${sampling === "poisson" ? opacus(run) : ""}`], ...told };
       if (!way.above) return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε here: ${why}. The value is guaranteed, by ${mesh ? "convolution on a mesh, rounded up" : "Rényi divergences of all orders"}. The library (line below) takes longer and comes closer.`], ...told };
-      const wide = high > 4 * low ? " The library calls so wide an interval a refusal, and names both ends." : "";
+      const wide = high > 4 * low ? " Python and command refuse where the ends are more than a factor of four apart, and name them." : "";
       return { head: `Quote: ε ≤ ${large(quoted)}, guaranteed.${proved}`, lines: [`No exact ε is known for ${way.words}. ${basis(high < bound, low > 0)} ${counting(run, ask)}${near}${wide}`], ...told };
     }
     const bound = accountant.noise({ ...ask, epsilon: run.value }), noise = Math.min(bound, most), quoted = up(noise, 4);
@@ -217,8 +217,9 @@
 
   /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
   function opacus({ samples, batch, length, unit, steps }) {
-    const taken = Math.ceil(samples / batch), mean = Math.ceil(samples / taken);
-    return mean === batch ? "" : ` The loader of Opacus takes ${grouped(taken)} steps an epoch with q = 1/${grouped(taken)}: for it, enter batches of ${grouped(mean)} (n/${taken}, rounded up) and ${counted(unit === "epochs" ? Math.ceil(length * taken) : steps, "step")}. With drop_last it is ${grouped(taken - 1)} in place of ${grouped(taken)}.`;
+    const taken = Math.ceil(samples / batch), entries = (inEpoch) => `${grouped(Math.ceil(samples / inEpoch))} and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}`;
+    if (samples % batch === 0) return "";
+    return ` The loader of Opacus takes ${grouped(taken)} steps an epoch with q = 1/${grouped(taken)}: for it, enter batches of ${entries(taken)}; with drop_last (1/${grouped(taken - 1)}) of ${entries(taken - 1)}.`;
   }
 
   /* What is no answer here, and how epochs are counted. */

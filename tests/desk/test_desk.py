@@ -516,6 +516,14 @@ def test_bins_at_epsilon_zero_cost_no_more_than_next_to_it() -> None:
     assert low[0] < high[0] < 1.01 * low[0]
 
 
+def test_where_one_epoch_is_not_known_exactly_it_is_bracketed() -> None:
+    with pytest.raises(ArithmeticError):
+        BallsInBins(batches=120_000).epsilon(noise_multiplier=1.0, delta=1e-6)
+    run = EpochsOfBins(batches=120_000, steps=120_000)
+    low, high = run.epsilon(noise_multiplier=1.0, delta=1e-6)
+    assert 0 < low < high < 0.5
+
+
 def test_one_epoch_is_bounded_from_below_by_what_is_true() -> None:
     """At a delta of 1e-8 the exact value may err by a tenth of it."""
     low, high = EpochsOfBins(batches=100, steps=100).epsilon(noise_multiplier=1.0, delta=1e-8)

@@ -440,6 +440,7 @@ def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page
         (3.0, 600, 5, "zero_out"),
         (1.0, 117, 20, "replace"),
         (3.0, 20, 5, "replace"),
+        (126.0, 117, 20, "zero_out"),  # where the search starts nothing closer is computed
     ],
 )
 def test_noise_for_many_epochs_of_bins_is_the_library_s(run, accountant, closer):
@@ -767,7 +768,7 @@ def test_form_says_what_the_loader_of_opacus_does(form_page):
     answer(form_page, **run)
     said = form_page.locator(".accountant-answer").inner_text().replace("\u202f", "")
     assert "takes 118 steps an epoch with q = 1/118" in said
-    assert "enter batches of 1017 (n/118, rounded up) and 2360 steps" in said
+    assert "enter batches of 1017 and 2360 steps; with drop_last (1/117) of 1026 and 2340" in said
     answer(form_page, **{**run, "batch": "1017", "unit": "steps", "duration": "2360"})
     assert "Opacus" not in form_page.locator(".accountant-answer").inner_text()
     spent = Poisson(sampling_probability=1 / 118, steps=2360)

@@ -86,13 +86,15 @@ class EpochsOfBins(BoundedRun):
 
     def _one(self, noise: float, delta: float, side: int) -> float:
         """Round the exact value of one epoch, whose delta may err by 1e-9 and 1e-5 of it."""
-        one = BallsInBins(batches=self.batches)
-        if side > 0:
-            return float(one.epsilon(noise_multiplier=noise, delta=delta))
-        target = delta * (1 + 3e-5) + 3e-9
+        target = delta if side > 0 else delta * (1 + 3e-5) + 3e-9
         if target >= 1:
             return 0.0
-        return max(float(one.epsilon(noise_multiplier=noise, delta=target)) - 2e-7, 0.0)
+        try:
+            one = BallsInBins(batches=self.batches)
+            found = float(one.epsilon(noise_multiplier=noise, delta=target))
+        except ArithmeticError:  # its accuracy is not reached
+            return inf if side > 0 else 0.0
+        return found if side > 0 else max(found - 2e-7, 0.0)
 
     def _renyi(self, noise: float, delta: float, epochs: int) -> float:
         orders, highest = [1], _MOST // 2 if self.relation == "replace" else _MOST
