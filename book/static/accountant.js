@@ -797,7 +797,7 @@
      saddle points, then by values that are not refined, and last by one that is, on the safe side. */
   function noise({ epsilon: target, ...run }, side = "above", value = (asked, rough) => epsilonAbove(asked, rough)[0]) {
     if (!(target >= 1e-6)) throw new RangeError("epsilon must be at least 1e-6");
-    const excess = (of) => (v) => Math.log(of({ ...run, noise: Math.exp(v) }) / target);
+    const excess = (of) => (v) => Math.log(of({ ...run, noise: Math.min(MOST, Math.exp(v)) }) / target);
     const near = (asked) => Math.max(0, least(lists(asked, run.delta)[side], (laws) => Math.max(0, ...laws.map((law) =>
       (law.orders ? value(asked) : or(() => 0, () => saddleAtDelta(law, Math.log(run.delta)).epsilon))))));
     const L = Math.log(1 / run.delta), mu = (Math.sqrt(2 * (L + target)) - Math.sqrt(2 * L)) / pull(run.relation);

@@ -217,8 +217,8 @@
 
   /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
   function opacus({ samples, batch, length, unit, steps }) {
-    const taken = Math.ceil(samples / batch), entries = (inEpoch) => `${grouped(Math.ceil(samples / inEpoch))} and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}`;
-    if (samples % batch === 0) return "";
+    const taken = Math.ceil(samples / batch), mean = Math.ceil(samples / taken), entries = (inEpoch) => `${grouped(Math.ceil(samples / inEpoch))} and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}`;
+    if (mean === batch) return "";
     return ` The loader of Opacus takes ${grouped(taken)} steps an epoch with q = 1/${grouped(taken)}: for it, enter batches of ${entries(taken)}; with drop_last (1/${grouped(taken - 1)}) of ${entries(taken - 1)}.`;
   }
 
