@@ -132,7 +132,7 @@
     const noiseFor = (epsilon) => exactly((a) => a.noise({ ...ask, epsilon }), root / (Math.sqrt(2 * (log + epsilon)) - Math.sqrt(2 * log)));
     const epsilon = exactly((a) => a.epsilon({ ...ask, noise: value }).high, mu * mu / 2 + mu * Math.sqrt(2 * log)), enough = noiseFor(value);
     if (!(value > 0 && log > 0 && (given === "noise" ? epsilon : enough) < 1e300)) return undefined;
-    const however = `at δ = ${written(delta)}, however the batches are drawn, as long as none holds a record twice`;
+    const however = `at δ = ${written(delta)} for ${counted(steps, "step")}, however the batches are drawn, as long as none holds a record twice`;
     return given === "noise" ? `You may quote ε ≤ ${large(up(epsilon, 3))} ${however}.${epsilon > 100 ? ` That promises next to nothing; ε ≤ 10 takes σ = ${up(noiseFor(10), 3)} without amplification.` : ""}`
       : `You may take σ = ${up(enough, 4)}: enough for ε ≤ ${number(value)} ${however}.`;
   }
@@ -190,7 +190,7 @@
         } catch { return `If ${WAYS[sampling].words}: refused.`; }
       });
       return { head: `Refused: without the way of drawing there is no ${what}.`, asked: { ...asked(run, "fixed"), sampling: "unknown" }, lines: [`${each.join(" ")}${run.relation === "add_remove" ? PUBLIC : ""}`,
-        `Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs. ${always(run)}`] };
+        `Read the data loader: a coin for each record is Poisson (Opacus' default), “shuffle=True” is shuffled epochs.${opacus(run)} ${always(run)}`] };
     }
     const sampling = run.batch === run.samples ? "whole" : run.sampling, way = WAYS[sampling], ask = asked(run, sampling);
     const near = ask.relation === run.relation ? "" : PUBLIC, { low: least = 0, high: most = Infinity, why: none } = closer[sampling] ?? {};
@@ -212,14 +212,14 @@
     if (rare && !way.above) return { head: `Take σ = ${quoted}, which is enough.`, lines: [`${DEVIATION}; no exact value here, as a record takes part ${number(run.q * ask.steps, 2)} times on average: convolution on a mesh, rounded up. The library (line below) takes longer and comes closer.`], ...told };
     if (!way.above) return { head: `Noise multiplier σ = ${number(noise)}. Take ${quoted}.`, lines: [`${DEVIATION}; for ${way.words}, rounded up: ${counted(run.steps, "step")}, q = B/n = ${number(run.q)}.${sampling === "poisson" ? opacus(run) : ""}`], ...told };
     const spent = Math.min(run.value, Math.max(accountant.epsilon({ ...ask, noise: Number(quoted) }).low, least)), slack = spent > 0 ? ` Some data spend at least ε = ${down(spent, 3)} with it.` : "";
-    return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: noise < bound ? undefined : way.below, ...told };
+    return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
   }
 
   /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
   function opacus({ samples, batch, length, unit, steps }) {
-    const taken = Math.ceil(samples / batch), mean = Math.ceil(samples / taken), entries = (inEpoch) => `${grouped(Math.ceil(samples / inEpoch))} and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}`;
-    if (mean === batch) return "";
-    return ` The loader of Opacus takes ${grouped(taken)} steps an epoch with q = 1/${grouped(taken)}: for it, enter batches of ${entries(taken)}; with drop_last (1/${grouped(taken - 1)}) of ${entries(taken - 1)}.`;
+    const taken = Math.ceil(samples / batch), entries = (inEpoch) => `q = 1/${grouped(inEpoch)}: enter batches of ${grouped(Math.ceil(samples / inEpoch))} and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}`;
+    if (samples % batch === 0) return "";
+    return ` Given this batch size, the loader of Opacus takes ${grouped(taken)} steps an epoch with ${entries(taken)}. With drop_last it takes ${grouped(taken - 1)}, which spend more, with ${entries(taken - 1)}.`;
   }
 
   /* What is no answer here, and how epochs are counted. */

@@ -767,10 +767,11 @@ def test_form_says_what_the_loader_of_opacus_does(form_page):
     run = {"samples": "120000", "batch": "1024", "duration": "20", "delta": "1e-6"}
     answer(form_page, **run)
     said = form_page.locator(".accountant-answer").inner_text().replace("\u202f", "")
-    assert "takes 118 steps an epoch with q = 1/118" in said
-    assert "enter batches of 1017 and 2360 steps; with drop_last (1/117) of 1026 and 2340" in said
-    answer(form_page, **{**run, "batch": "1017", "unit": "steps", "duration": "2360"})
+    assert "takes 118 steps an epoch with q = 1/118: enter batches of 1017 and 2360 steps." in said
+    assert "takes 117, which spend more, with q = 1/117: enter batches of 1026 and 2340" in said
+    answer(form_page, **{**run, "batch": "1000"})
     assert "Opacus" not in form_page.locator(".accountant-answer").inner_text()
+    answer(form_page, **{**run, "batch": "1017", "unit": "steps", "duration": "2360"})
     spent = Poisson(sampling_probability=1 / 118, steps=2360)
     exact = spent.epsilon(noise_multiplier=1.0, delta=1e-6)
     assert exact < evaluated(form_page).value < exact * (1 + 1e-4)

@@ -25,12 +25,10 @@ NEIGHBOURS = {
 }
 EVIDENCE = {  # claims of the ledger; the others rest on propositions of the chapter
     **dict.fromkeys(SAMPLINGS, ()),
-    "poisson": ("book2026.overlap9",),
     "shuffled": ("wang2026.lemD.4", "wang2026.lemD.6"),
 }
 CHAPTERS = {
     **dict.fromkeys(SAMPLINGS, ("accounting",)),
-    "poisson": ("accounting", "four_lenses"),
     "shuffled": ("accounting", "privacy_as_divergence", "conversions"),
 }
 

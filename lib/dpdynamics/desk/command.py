@@ -26,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    if given.sampling != "poisson" and sys.stderr.isatty():
+        print("Computing: bounds on many steps or epochs may take a minute.", file=sys.stderr)
     try:
         run = _run(given)
         if given.verb == "epsilon":

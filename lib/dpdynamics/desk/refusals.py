@@ -20,7 +20,10 @@ def always(
     Plain Gaussian releases of all steps, as if each record took part in each.
     """
     whole = (2.0 if relation == "replace" else 1.0) * sqrt(steps)
-    where = f"at delta = {delta:g} however the batches are drawn, if none holds a record twice"
+    where = (
+        f"at delta = {delta:g} for {steps} steps, however the batches are drawn, "
+        "if none holds a record twice"
+    )
     enough = whole * float(
         gaussian_noise_multiplier(epsilon=10.0 if epsilon is None else epsilon, delta=delta)
     )
