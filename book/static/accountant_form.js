@@ -215,17 +215,28 @@
     return { head: `Take σ = ${quoted}, which is enough.${slack}`, lines: [`No exact noise multiplier is known for ${way.words}. ${basis(noise < bound, true)} ${DEVIATION}. ${counting(run, ask)}${near}`], below: way.below, ...told };
   }
 
-  /* What Opacus makes of these batches: its loader takes ceil(n/B) steps an epoch, each with the reciprocal as probability. */
-  function opacus({ samples, batch, length, unit, steps }) {
-    const taken = Math.ceil(samples / batch), entries = (inEpoch) => `q = 1/${grouped(inEpoch)}: enter batches of ${grouped(Math.ceil(samples / inEpoch))} and ${counted(unit === "epochs" ? Math.ceil(length * inEpoch) : steps, "step")}`;
-    if (samples % batch === 0) return "";
-    return ` Given this batch size, the loader of Opacus takes ${grouped(taken)} steps an epoch with ${entries(taken)}. With drop_last it takes ${grouped(taken - 1)}, which spend more, with ${entries(taken - 1)}.`;
+  /* What Opacus makes of this batch size: its loader takes ceil(n/B) steps an epoch, floor(n/B) if it drops the last batch, each
+     with the reciprocal as probability. */
+  function opacus(run) {
+    const inside = [Math.ceil(run.samples / run.batch), run.inEpoch], { accountant } = globalThis;
+    if (inside[0] === inside[1]) return "";
+    try {
+      const [kept, dropped] = inside.map((m) => {
+        const ask = { ...asked(run, "poisson"), q: 1 / m, steps: run.unit === "epochs" ? Math.ceil(run.length * m * (1 - 1e-12)) : run.steps };
+        const value = run.given === "noise" ? `ε ≤ ${large(up(accountant.epsilon({ ...ask, noise: run.value }).high, 3))}` : `σ = ${up(accountant.noise({ ...ask, epsilon: run.value }), 4)}`;
+        return `${counted(ask.steps, "step")} with q = 1/${grouped(m)}: ${value}`;
+      });
+      return ` The loader of Opacus makes of this batch size ${kept}; with drop_last ${dropped}.`;
+    } catch (error) {
+      if (!(error instanceof accountant.Refusal)) throw error;
+      return "";
+    }
   }
 
   /* What is no answer here, and how epochs are counted. */
   function counting(run, { sampling, steps }) {
     const all = kept(run, sampling), rest = all ? `, the last, smaller one among them; if yours drops that, enter ${epochsOf(run, run.onceSteps)} epochs`
-      : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : "";
+      : sampling === "shuffled" && run.samples % run.batch ? "; the last, smaller batch may be dropped or kept" : steps % run.inEpoch ? "; the last epoch is only begun" : "";
     const epoch = WAYS[sampling].once ? ` Counted: ${counted(epochsOf(run, steps), "epoch")} of ${batches(run.inEpoch + (all ? 1 : 0))}${rest}.` : "";
     return `The value of Poisson samples is not valid here.${epoch}`;
   }
