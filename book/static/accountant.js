@@ -778,13 +778,16 @@
       or(() => or(() => -Infinity, () => Math.log(meshedDelta(law, at, "below"))), () => invert(law))))), high, exact: false, why };
   }
 
+  /* The slope of a secant of ln(epsilon) against ln(noise), within what such slopes are. */
+  const steepness = ([u, x], [v, y]) => Math.max(-8, Math.min(-0.5, (y - x) / (v - u)));
+
   /* A root of a decreasing function of the logarithm of the noise, by secants from v; the last is not tried. */
   function root(excess, [v, slope], tolerance, most) {
     let low = Math.log(LEAST), high = Math.log(MOST), before;
     for (let i = 0; i < most && high - low > 1e-9; i++) {
       const found = Math.max(-30, excess(v));
       if (found > 0) low = v; else high = v;
-      if (before && found > -30 && before[1] > -30) slope = Math.max(-8, Math.min(-0.5, (found - before[1]) / (v - before[0])));
+      if (before && found > -30 && before[1] > -30) slope = steepness(before, [v, found]);
       if (Math.abs(found) < tolerance) return [v - found / slope, slope];
       before = [v, found];
       v -= found > -30 ? Math.max(-1.5, Math.min(1.5, found / slope)) : 0.5;
@@ -884,7 +887,7 @@
       const excess = Math.max(-30, Math.log((yield* below({ what: "epsilon", ...run, noise: Math.exp(v) })) / target));
       if (excess > 0) proved = Math.max(proved, v);
       if (excess > 0 && excess < 1e-3) break;
-      if (before && v !== before[0]) slope = Math.max(-8, Math.min(-0.5, (excess - before[1]) / (v - before[0])));
+      if (before && v !== before[0]) slope = steepness(before, [v, excess]);
       before = [v, excess];
       v = Math.max(proved, v - (excess - 5e-4) / slope);
     }
@@ -912,7 +915,7 @@
       }
       if (excess <= 0) enough = Math.min(enough, v);
       if (excess <= 0 && excess > -tolerance) break;
-      if (before && v !== before[0]) slope = Math.max(-8, Math.min(-0.5, (excess - before[1]) / (v - before[0])));
+      if (before && v !== before[0]) slope = steepness(before, [v, excess]);
       before = [v, excess];
       v = Math.min(v - (excess + tolerance / 5) / slope, enough - (excess > 0 ? tolerance / 100 : 0));
       if (v <= floor) v = (floor + enough) / 2;
