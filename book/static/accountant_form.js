@@ -117,7 +117,7 @@
   const epochsOf = (run, steps) => Math.ceil(steps / run.inEpoch);
 
   function card(run, way, { relation, steps }, noise, epsilon, from) {
-    const length = way.once ? `${counted(epochsOf(run, steps), "epoch")}${way === WAYS.bins ? ` of ${run.inEpoch} batches` : ""}, each record in one batch of each at most` : counted(run.steps, "step");
+    const length = way.once ? `${counted(epochsOf(run, steps), "epoch")}${way === WAYS.bins ? ` of ${run.inEpoch} batches` : ", each record in one batch of each at most"}` : counted(run.steps, "step");
     return `(ε, δ) with ε at most ${epsilon} at δ = ${written(run.delta)}: DP-SGD, ${length}, noise multiplier ${noise}, every record's gradient clipped; `
       + `${way.drawn} ${grouped(run.batch)} of ${grouped(run.samples)} records; neighbours differ by ${RELATIONS[relation]}; one training run, all noisy sums released; ${from}.`;
   }
