@@ -394,7 +394,7 @@ def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page
     """To 1e-6, or to what the charge for rounding does; three runs share an epoch."""
     rng = np.random.default_rng(8)
     places = [(0.5, 2), (10.0, 5000), (0.5, 300), (1.0, 117)]
-    for low in rng.uniform(size=(9, 2)):
+    for low in rng.uniform(size=(4, 2)):
         noise, batches = np.exp(np.log([0.5, 2]) + low * np.log([20, 2500]))
         places.append((noise, int(batches)))
     runs = []
@@ -419,7 +419,7 @@ def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page
     proved = np.array([bins_replaced.epsilon_below(*run) for run in runs])
     low, high = np.array(found, dtype=float).T
     close = np.isclose(high, wanted, rtol=1e-6, atol=0)
-    assert np.sum(close & np.isfinite(wanted)) >= 30
+    assert np.sum(close & np.isfinite(wanted)) >= 18
     monkeypatch.setattr(
         bins_replaced, "rounding", lambda batches: 2 * many_epochs.rounding(batches)
     )
@@ -430,7 +430,7 @@ def test_epochs_of_bins_with_a_replaced_record_are_the_library_s(accountant_page
     bins_replaced._excess.cache_clear()
     assert np.all(low <= wanted)
     assert np.all(low >= proved * (1 - 1e-3) * (low > 0))
-    assert np.sum(low > 0) >= 30
+    assert np.sum(low > 0) >= 18
 
 
 @pytest.mark.parametrize(
@@ -458,11 +458,11 @@ def test_noise_for_many_epochs_of_bins_is_the_library_s(run, accountant, closer)
 
 def test_a_search_that_meets_a_refusal_goes_half_way_back(accountant, closer):
     """At the noise of a far target, by Renyi divergences, a first step is one to less than 0.5."""
-    asked = {"q": 1 / 20, "steps": 40, "relation": "replace", "delta": 1e-6, "epsilon": 12.0}
+    asked = {"q": 1 / 4, "steps": 4, "relation": "replace", "delta": 1e-2, "epsilon": 12.0}
     (start,) = accountant("noise", [{**asked, "sampling": "bins"}])
     _, (found,) = closer("noise", "bins", [{**asked, "start": start}])
     assert 0.5 <= found < 0.95 * start
-    asked = bins_replaced.epsilon_above(found * (1 + 2e-6), 20, 2, 1e-6)  # as well as above
+    asked = bins_replaced.epsilon_above(found * (1 + 2e-6), 4, 1, 1e-2)  # as well as above
     assert asked <= 12
 
 
