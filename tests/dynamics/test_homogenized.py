@@ -130,16 +130,21 @@ def test_parts_are_nonnegative_and_linear_in_their_causes(seed, gamma, sigma, ri
     curve = risk_curve(problem, x0, gamma, sigma, TIMES)
     calm = risk_curve(problem, x0, gamma, 0.0, TIMES)
     twice = risk_curve(problem, x0, gamma, 2 * sigma, TIMES)
-    for parts in (*curve.population_parts, *curve.regularized_parts):
-        assert np.all(parts >= 0)
+    for part in (curve.gradient_flow, curve.sampling, curve.private):
+        assert np.all(part >= 0)
     np.testing.assert_array_equal(calm.private, 0)
     np.testing.assert_allclose(twice.private, 4 * curve.private, rtol=1e-12)
     np.testing.assert_array_equal(twice.sampling, curve.sampling)
     np.testing.assert_allclose(
         curve.population, curve.gradient_flow + curve.sampling + curve.private, rtol=1e-15
     )
-    assert curve.regularized_parts.gradient_flow == pytest.approx(
-        problem.regularized_risk(gradient_flow(problem, x0, gamma, TIMES)), rel=1e-12
+    flow = problem.regularized_risk(gradient_flow(problem, x0, gamma, TIMES))
+    assert np.all(calm.regularized >= flow * (1 - 1e-12))
+    np.testing.assert_allclose(
+        twice.regularized - calm.regularized,
+        4 * (curve.regularized - calm.regularized),
+        rtol=1e-9,
+        atol=1e-12,
     )
 
 
@@ -152,16 +157,19 @@ def test_parts_solve_their_own_volterra_equations(make_problem, schedule):
     lapse = schedule.integral(2.0) - schedule.integral(1 + nodes)
     flow = np.exp(-2 * np.multiply.outer(lapse, problem.curvature))
     weights = weights * schedule(1 + nodes) ** 2 / problem.dimension
-    for hessian, parts in (
-        (problem.eigenvalues, curve.population_parts),
-        (problem.curvature, curve.regularized_parts),
-    ):
-        sampling = weights * (flow @ (problem.eigenvalues * hessian))
-        private = weights * (flow @ hessian) * 1.1**2 / 2
-        driven = sampling @ curve.private[:-1] + private.sum()
-        assert parts.private[-1] == pytest.approx(driven, rel=1e-9)
-        driven = sampling @ (curve.gradient_flow + curve.sampling)[:-1]
-        assert parts.sampling[-1] == pytest.approx(driven, rel=1e-9)
+    driven = {}
+    for name, hessian in (("P", problem.eigenvalues), ("R", problem.curvature)):
+        kernel = weights * (flow @ (problem.eigenvalues * hessian))
+        noise = weights * (flow @ hessian) * 1.1**2 / 2
+        driven["private", name] = kernel @ curve.private[:-1] + noise.sum()
+        driven["sampling", name] = kernel @ (curve.gradient_flow + curve.sampling)[:-1]
+    assert curve.private[-1] == pytest.approx(driven["private", "P"], rel=1e-9)
+    assert curve.sampling[-1] == pytest.approx(driven["sampling", "P"], rel=1e-9)
+    calm = risk_curve(problem, x0, schedule, 0.0, [2.0]).regularized[0]
+    noisy = curve.regularized[-1]
+    end = problem.regularized_risk(gradient_flow(problem, x0, schedule, [2.0])[0])
+    assert noisy - calm == pytest.approx(driven["private", "R"], rel=1e-9)
+    assert calm - end == pytest.approx(driven["sampling", "R"], rel=1e-9)
 
 
 def test_without_sampling_kernel_only_the_private_noise_remains():
@@ -204,14 +212,11 @@ def test_collocation_exponentials_and_integration_agree_in_high_dimension(make_p
     diffusion = Diffusion(problem, x0, rate, 0.7)
     assert diffusion.collocation_grid(times) is not None
     assert diffusion.collocation_grid(np.array([1e4])) is None
-    for name in ("population_parts", "regularized_parts"):
-        for mine, theirs, slow in zip(
-            *(getattr(curve, name) for curve in (ours, exponentials, integrated)), strict=True
-        ):
-            # Exponentials subtract the decay of the start, so they round like the whole risk.
-            rounding = 2e-15 * ours.population.max()
-            np.testing.assert_allclose(mine, theirs[:-1], rtol=1e-12, atol=rounding)
-            np.testing.assert_allclose(mine, slow, rtol=1e-9, atol=1e-14)
+    for mine, theirs, slow in zip(ours[1:], exponentials[1:], integrated[1:], strict=True):
+        # Exponentials subtract the decay of the start, so they round like the whole risk.
+        rounding = 2e-15 * ours.population.max()
+        np.testing.assert_allclose(mine, theirs[:-1], rtol=1e-12, atol=rounding)
+        np.testing.assert_allclose(mine, slow, rtol=1e-9, atol=1e-14)
 
 
 def test_near_the_stability_limit_many_eigenvalues_are_solved_by_exponentials(make_problem):

@@ -18,7 +18,6 @@ from .homogenized import (
     hsgd_paths,
     law,
     risk_curve,
-    stability_limit,
     stationary_risk,
 )
 from .isotropic import isotropic_moments
@@ -31,6 +30,7 @@ from .optimizers import noisy_sgd
 from .sde import euler_maruyama
 from .spectra import SpectralBlocks
 from .tuning import tune_one_pass
+from .variances import stability_limit
 
 __all__ = [
     "SpectralBlocks",

@@ -4,7 +4,6 @@ The covariance is solved for in :mod:`~dpdynamics.dynamics.variances`; here it b
 with its parts, or a law. Paths of the nonlinear equation are simulated.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,67 +24,28 @@ from dpdynamics.problems.schedules import Schedule, as_schedule
 from ..runs import Runs
 from .gaussian_law import GaussianLaw
 from .sde import euler_maruyama
-from .variances import Diffusion
+from .variances import Diffusion, stability_limit
 
 
-class Parts(NamedTuple):
-    """A risk as the sum of what the gradient flow, the sampling and the private noise cause."""
-
-    gradient_flow: Array
-    sampling: Array
-    private: Array
-
-    @property
-    def total(self) -> Array:
-        """The risk itself."""
-        return self.gradient_flow + self.sampling + self.private
-
-
-@dataclass(frozen=True, eq=False)
-class RiskCurve:
-    r"""Expected risks of noisy homogenised SGD and where they come from.
+class RiskCurve(NamedTuple):
+    r"""Expected risks (N,) of noisy homogenised SGD at `times` t = k/d, and where they come from.
 
     With the kernels G, G' of lin2025.thm4.2, the Volterra equation :math:`P = P^{gf} + \int GP +
-    \int G'` is linear. Its parts are :math:`P^{gf}` itself, the private part
-    :math:`y = \int Gy + \int G'` and the sampling part :math:`y = \int G(P^{gf} + y)`; those of the
-    regularized risk belong to the same two covariances.
-
-    Attributes
-    ----------
-    times : (N,) array
-        Continuous times t = k/d.
-    population_parts, regularized_parts : Parts of (N,) arrays
-        Parts of :math:`P_t = E\mathcal P(X_t)` and of :math:`R_t = E\mathcal R(X_t)`.
+    \int G'` of the population risk is linear. It is the sum of `gradient_flow` :math:`P^{gf}`, of
+    the `private` part :math:`y = \int Gy + \int G'`, and of the `sampling` part
+    :math:`y = \int G(P^{gf} + y)`. The `regularized` risk is that of the same two covariances.
     """
 
     times: Array
-    population_parts: Parts
-    regularized_parts: Parts
+    gradient_flow: Array
+    sampling: Array
+    private: Array
+    regularized: Array
 
     @property
     def population(self) -> Array:
-        r"""Expected population risk :math:`P_t` (N,)."""
-        return self.population_parts.total
-
-    @property
-    def regularized(self) -> Array:
-        r"""Expected regularized risk :math:`R_t` (N,)."""
-        return self.regularized_parts.total
-
-    @property
-    def gradient_flow(self) -> Array:
-        r"""Population risk of the gradient flow (N,)."""
-        return self.population_parts.gradient_flow
-
-    @property
-    def sampling(self) -> Array:
-        """Part of the population risk (N,) that sampling noise causes."""
-        return self.population_parts.sampling
-
-    @property
-    def private(self) -> Array:
-        """Part of the population risk (N,) that private noise causes."""
-        return self.population_parts.private
+        r"""Expected population risk :math:`P_t = E\mathcal P(X_t)`."""
+        return self.gradient_flow + self.sampling + self.private
 
 
 def gradient_flow(
@@ -148,15 +108,16 @@ def risk_curve(
     if grid := diffusion.collocation_grid(times):
         interpolate, flows = grid.interpolation(times), diffusion.flow_risks(grid.nodes)
         noises = diffusion.collocated(grid, flows[0])
-        parts = [
-            Parts(interpolate @ flow, *(np.maximum(interpolate @ part, 0.0) for part in noise.T))
-            for flow, noise in zip(flows, noises, strict=True)
-        ]
-        return RiskCurve(times, *parts)
-    weights = diffusion.size / 2 * np.stack([diffusion.eigenvalue, diffusion.curvature])
-    sampling, private = diffusion.variances(times, weights)
-    flows = diffusion.flow_risks(times)
-    return RiskCurve(times, *map(Parts, flows, sampling.T, private.T))
+        flows = [interpolate @ flow for flow in flows]
+        sampling, private = (
+            np.maximum([interpolate @ column for column in part.T], 0.0).T for part in noises
+        )
+    else:
+        weights = diffusion.size / 2 * np.stack([diffusion.eigenvalue, diffusion.curvature])
+        sampling, private = diffusion.variances(times, weights)
+        flows = diffusion.flow_risks(times)
+    regularized = flows[1] + sampling[:, 1] + private[:, 1]
+    return RiskCurve(times, flows[0], sampling[:, 0], private[:, 0], regularized)
 
 
 def law(
@@ -179,22 +140,6 @@ def law(
     return GaussianLaw(mean, (sampling + private)[:, diffusion.member])
 
 
-def _ratio(numerator: Array, problem: LeastSquares) -> Array:
-    """Divide by the curvature; a coordinate without curvature counts 0."""
-    a = problem.curvature
-    return np.divide(numerator, a, out=np.zeros_like(a), where=a > 0)
-
-
-def stability_limit(problem: LeastSquares) -> float:
-    r"""Return the learning rate at which the expected risk stops being bounded.
-
-    :math:`2d/\sum_i\frac{\lambda_i^2}{\lambda_i+\delta}`, inf when every eigenvalue is 0.
-    The exact threshold of claim lin2025.thm4.2.
-    """
-    total = _ratio(problem.eigenvalues**2, problem).sum()
-    return float(2 * problem.dimension / total) if total > 0 else np.inf
-
-
 def stationary_risk(problem: LeastSquares, learning_rate: float, noise_scale: float) -> RiskCurve:
     r"""Return the limit of the risk curve for a constant learning rate (claim lin2025.thm4.2).
 
@@ -208,17 +153,12 @@ def stationary_risk(problem: LeastSquares, learning_rate: float, noise_scale: fl
     problem, noise_scale
         As in `risk_curve`.
     learning_rate : float
-        :math:`\gamma` in (0, stability limit).
+        :math:`\gamma` in (0, stability limit); at or above it the risk has no limit.
 
     Returns
     -------
     RiskCurve
         At time inf; every array is 0-dimensional.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated; at or above the stability limit there is no limit.
     """
     limit = stability_limit(problem)
     learning_rate = positive("learning_rate", learning_rate)
@@ -226,24 +166,18 @@ def stationary_risk(problem: LeastSquares, learning_rate: float, noise_scale: fl
     if learning_rate >= limit:
         raise ValueError(f"learning_rate must lie in (0, {limit}), got {learning_rate}")
     gain = learning_rate / (2 * problem.dimension)
-    squares = _ratio(problem.eigenvalues**2, problem).sum()
+    squares = problem.over_curvature(problem.eigenvalues**2).sum()
     flow = problem.fixed_point
     floor = problem.population_risk(flow)
     amplification = 1 / (1 - gain * squares)
-    noise = gain * noise_scale**2 / 2 * _ratio(problem.eigenvalues, problem).sum()
+    noise = gain * noise_scale**2 / 2 * problem.over_curvature(problem.eigenvalues).sum()
     sampling, private = floor * (amplification - 1), noise * amplification
 
     # The regularized risk reads the same variances with weights a instead of the eigenvalues.
     mass, count = gain * problem.eigenvalues.sum(), np.count_nonzero(problem.curvature)
-    return RiskCurve(
-        np.asarray(np.inf),
-        Parts(floor, sampling, private),
-        Parts(
-            problem.regularized_risk(flow),
-            mass * (floor + sampling),
-            mass * private + gain * noise_scale**2 / 2 * count,
-        ),
-    )
+    regularized = problem.regularized_risk(flow) + mass * (floor + sampling)
+    regularized += mass * private + gain * noise_scale**2 / 2 * count
+    return RiskCurve(np.asarray(np.inf), floor, sampling, private, regularized)
 
 
 def hsgd_paths(

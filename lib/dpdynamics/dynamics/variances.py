@@ -164,17 +164,15 @@ class Diffusion:
         count = ceil(16 + 6 * sqrt(depth * horizon))
         if depth * horizon == 0 or 4 * count >= a.size:
             return None
-        positive = self.eigenvalue > 0
-        squares = (self.size * self.eigenvalue**2)[positive] / a[positive]
-        if rate * squares.sum() > 0.8 * 2 * self.problem.dimension:
+        if rate > 0.8 * stability_limit(self.problem):
             return None
         return ChebyshevGrid(horizon, count)
 
     def collocated(self, grid: ChebyshevGrid, flow: Array) -> tuple[Array, Array]:
         """Solve the Volterra equations (6) and (7) at the nodes of a `collocation_grid`.
 
-        `flow` (n,) is the population risk of the gradient flow there. Returns the sampling and
-        private parts (n, 2) of the population and of the regularized risk.
+        `flow` (n,) is the population risk of the gradient flow there. Returns the sampling and the
+        private parts, each (n, 2): of the population and of the regularized risk.
         """
         rate = float(self.schedule(0.0))
         strength = rate**2 / self.problem.dimension
@@ -189,7 +187,18 @@ class Diffusion:
         population = np.linalg.solve(np.eye(flow.size) - own, forcing)
         regularized = other @ (population + np.stack([flow, np.zeros_like(flow)], axis=1))
         regularized[:, 1] += private[:, 1]
-        return population, regularized
+        sampling, private = np.stack([population, regularized], axis=1).transpose(2, 0, 1)
+        return sampling, private
+
+
+def stability_limit(problem: LeastSquares) -> float:
+    r"""Return the learning rate at which the expected risk stops being bounded.
+
+    :math:`2d/\sum_i\frac{\lambda_i^2}{\lambda_i+\delta}`, inf when every eigenvalue is 0.
+    The exact threshold of claim lin2025.thm4.2.
+    """
+    total = problem.over_curvature(problem.eigenvalues**2).sum()
+    return float(2 * problem.dimension / total) if total > 0 else np.inf
 
 
 def relative_growth(x: Array) -> Array:

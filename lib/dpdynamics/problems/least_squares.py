@@ -1,7 +1,6 @@
 """Ridge least squares in the eigenbasis of its features, and quadratic statistics of an iterate."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +60,12 @@ class LeastSquares:
         r"""Eigenvalues (d,) of :math:`A = \Sigma + \delta I`, the Hessian of regularized risk."""
         return self.eigenvalues + self.ridge
 
-    @cached_property
+    def over_curvature(self, values: Array) -> Array:
+        """Divide values (d,) by the curvature; 0 where it is 0."""
+        a = self.curvature
+        return np.divide(values, a, out=np.zeros_like(a), where=a > 0)
+
+    @property
     def shrinkage(self) -> Array:
         r"""The factors (d,) :math:`\delta/(\lambda_i + \delta)`; 1 where nothing pulls (0/0)."""
         a = self.curvature
@@ -70,9 +74,7 @@ class LeastSquares:
     @property
     def fixed_point(self) -> Array:
         r"""Minimiser (d,) :math:`A^{-1}\Sigma\tilde x` of the regularized risk; 0 where A is 0."""
-        a = self.curvature
-        pull = self.eigenvalues * self.truth
-        return np.divide(pull, a, out=np.zeros_like(a), where=a > 0)
+        return self.over_curvature(self.eigenvalues * self.truth)
 
     def population_risk(self, x: ArrayLike) -> Array:
         r"""Population risk :math:`\mathcal P(x) = \frac12E(a^\top x - b)^2`, (..., d) to (...)."""
