@@ -6,8 +6,9 @@ optimiser on ensembles, exact recursions for its moments, its homogenised diffus
 curve and its three parts, the Gaussian law, exact moments for isotropic features, stationary values
 and paths; releases of two runs that differ in one record. Clipped one-pass DP-SGD: the optimiser by
 the norms of its error, its diffusion, its risk and bounds on it.
-A shape or range that is violated is a ValueError that names the argument. Second floor: imports
-:mod:`~dpdynamics.problems` and :mod:`~dpdynamics.divergence`.
+An argument that violates a shape or a range, or whose result leaves the range of floating point, is
+a ValueError that names it. Second floor: imports :mod:`~dpdynamics.problems` and
+:mod:`~dpdynamics.divergence`.
 """
 
 from .clipped_diffusion import clipped_diffusion

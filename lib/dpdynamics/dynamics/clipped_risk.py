@@ -53,8 +53,8 @@ def clipped_risk(
     Parameters
     ----------
     start : array, SpectralBlocks or its modes
-        R(0), nonnegative, for :math:`\Sigma = I`; or a spectrum with its initial error. Blocks are
-        taken in full; ``blocks.modes(8)`` costs the same at every d.
+        R(0), nonnegative, for :math:`\Sigma = I`; or a spectrum of mean eigenvalue 1 with its
+        initial error. Blocks are taken in full; ``blocks.modes(8)`` costs the same at every d.
     schedule : Schedule
         :math:`\tilde\eta`, nonincreasing; a `PolynomialDecay` may hold arrays.
     clip_constant : array
@@ -77,12 +77,6 @@ def clipped_risk(
     -------
     (N, ...) array
         R at `times`; at time 1 before the last step, see `one_pass_risk`.
-
-    Raises
-    ------
-    ValueError
-        Also if the eigenvalues do not have mean 1, the schedule increases, or R is not finite
-        (possible for an infinite clip constant only).
 
     Examples
     --------

@@ -41,11 +41,6 @@ def clipping_factors(ratio: ArrayLike) -> ClippingFactors:
     -------
     ClippingFactors
 
-    Raises
-    ------
-    ValueError
-        If a ratio is negative or NaN.
-
     Examples
     --------
     >>> mu, nu = clipping_factors([0.0, 1.0, float("inf")])

@@ -91,17 +91,12 @@ def risk_curve(
     noise_scale : float
         :math:`\sigma` in [0, inf).
     times : (N,) array
-        Continuous times t = k/d, nonnegative, in any order.
+        Continuous times t = k/d, nonnegative, in any order; above `stability_limit` the risk
+        exceeds the range of floating point at late ones.
 
     Returns
     -------
     RiskCurve
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or the risk exceeds the range of floating point (a
-        learning rate above `stability_limit` for a long time).
     """
     times = nonnegative_array("times", times, ndim=1)
     diffusion = Diffusion(problem, x0, schedule, noise_scale)
@@ -204,11 +199,6 @@ def hsgd_paths(
     -------
     Runs
         `values` are (replicates, N) arrays, "population" and "regularized".
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or a path leaves the range of floating point.
     """
     gamma, sigma = as_schedule(schedule), nonnegative("noise_scale", noise_scale)
     times = nonnegative_array("times", times, ndim=1)
@@ -237,6 +227,5 @@ def hsgd_paths(
         max_step=positive("max_step", max_step),
         statistic=lambda x: np.stack([problem.population_risk(x), problem.regularized_risk(x)]),
     )
-    risks = paths.values[np.searchsorted(grid, times)].transpose(1, 2, 0)
-    names = ("population", "regularized")
-    return Runs(times, dict(zip(names, risks, strict=True)), paths.final)
+    population, regularized = paths.values[np.searchsorted(grid, times)].transpose(1, 2, 0)
+    return Runs(times, {"population": population, "regularized": regularized}, paths.final)

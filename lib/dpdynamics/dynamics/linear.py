@@ -83,11 +83,6 @@ def linear_sde(A: ArrayLike, b: ArrayLike, S: ArrayLike, time: float) -> Transit
     -------
     Transition
         The covariance is :math:`\int_0^te^{As}SS^\top e^{A^\top s}ds`.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or the moments grow beyond floating point.
     """
     A, b, S = _square("A", A), finite_array("b", b, ndim=1), finite_array("S", S, ndim=2)
     if b.size != len(A) or len(S) != len(A):

@@ -54,11 +54,6 @@ def conditional_law(
     -------
     GaussianLaw
         Of :math:`x_n`, with a full covariance.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or the law exceeds the range of floating point.
     """
     a = finite_array("a", a, ndim=2)
     steps, dimension = a.shape
@@ -105,11 +100,6 @@ def gaussian_moment_recursion(
     -------
     ExpectedRisks
         Expectation over data and private noise after 0, ..., n steps.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or the risk exceeds the range of floating point.
     """
     lam, truth, delta = problem.eigenvalues, problem.truth, problem.ridge
     mean = vector("x0", x0, problem.dimension) - truth

@@ -112,11 +112,6 @@ def one_pass_sgd(
     Runs
         `values` (replicates, N) are the noiseless risks, `final` (replicates, m) the norms of the
         error in the blocks.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or a run leaves the range of floating point.
     """
     zeta = float(np.sqrt(nonnegative("label_variance", label_variance)))
     runs, clip = whole("replicates", replicates, 1), positive_or_inf("clip_norm", clip_norm)

@@ -1,7 +1,5 @@
 """Algorithm 1 of lin2025, one-pass noisy SGD, on an ensemble of replicates."""
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,8 +18,6 @@ from dpdynamics.problems import Setting
 from ..optimisers import descend
 from ..runs import Runs, recorded
 
-Statistic = Callable[[Array], ArrayLike]
-
 
 def noisy_sgd(
     setting: Setting,
@@ -32,7 +28,6 @@ def noisy_sgd(
     noise_scale: float | None = None,
     clip_norm: float | None = None,
     data: tuple[ArrayLike, ArrayLike] | None = None,
-    statistics: Mapping[str, Statistic] | None = None,
 ) -> Runs:
     r"""Run one-pass noisy SGD: :math:`x_{k+1} = x_k - \eta_k(\nabla f(x_k; a_k, b_k)+\sigma Z_k)`.
 
@@ -55,19 +50,12 @@ def noisy_sgd(
     data : (a, b), optional
         Fixed features (n, d) in the eigenbasis and labels (n,), the same for every replicate.
         None: each replicate draws fresh records at every step.
-    statistics : dict of callables, optional
-        Further statistics, each mapping iterates (replicates, d) to (replicates,).
 
     Returns
     -------
     Runs
-        `values` are (replicates, C) arrays by name, always with "population" and "regularized";
-        `final` (replicates, d) are the last iterates, in the eigenbasis.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or a run leaves the range of floating point.
+        `values` are (replicates, C) arrays, "population" and "regularized"; `final` (replicates, d)
+        are the last iterates, in the eigenbasis.
     """
     problem, steps = setting.problem, setting.steps
     replicates = whole("replicates", replicates, minimum=1)
@@ -79,12 +67,6 @@ def noisy_sgd(
         records = finite_array("data[0]", data[0], ndim=2), vector("data[1]", data[1], steps)
         if records[0].shape != (steps, problem.dimension):
             raise ValueError(f"data[0] must have shape {(steps, problem.dimension)}")
-    observed: dict[str, Statistic] = {
-        "population": problem.population_risk,
-        "regularized": problem.regularized_risk,
-        **(statistics or {}),
-    }
-
     x = np.tile(setting.x0, (replicates, 1))
     rates = setting.learning_rates
 
@@ -107,9 +89,9 @@ def noisy_sgd(
                 f"setting, noise_scale: the iterates overflow at step {k}; lower the learning rate"
             )
 
-    def observe(_: int) -> list[Array]:
-        return [np.array(statistic(x)) for statistic in observed.values()]
+    def risks(_: int) -> tuple[Array, Array]:
+        return problem.population_risk(x), problem.regularized_risk(x)
 
-    shape = marks.size, len(observed), replicates
-    seen = np.reshape(recorded(marks, steps, step, observe), shape)
-    return Runs(marks, dict(zip(observed, seen.transpose(1, 2, 0), strict=True)), x)
+    seen = np.reshape(recorded(marks, steps, step, risks), (marks.size, 2, replicates))
+    population, regularized = seen.transpose(1, 2, 0)
+    return Runs(marks, {"population": population, "regularized": regularized}, x)

@@ -30,7 +30,6 @@ def euler_maruyama(
     max_step: float | None = None,
     substeps: int = 1,
     statistic: Statistic | None = None,
-    noise_dimension: int | None = None,
     increments: ArrayLike | None = None,
     dtype: str = "float64",
     backend: str = "numpy",
@@ -43,8 +42,7 @@ def euler_maruyama(
     drift : callable
         (t, x) to an array (replicates, dim); t is a float, x must not be changed.
     diffusion : callable
-        (t, x) to the diagonal of s, of shape (), (dim,) or (replicates, dim); with
-        `noise_dimension` m to matrices s of shape (dim, m) or (replicates, dim, m).
+        (t, x) to the diagonal of s, of shape (), (dim,) or (replicates, dim).
     x0 : (replicates, dim) array
     times : (N,) array
         Increasing; `statistic` is recorded at each of them, the first included.
@@ -59,9 +57,7 @@ def euler_maruyama(
     statistic : callable, optional
         Maps states x to an array of a fixed shape. None: the states themselves, so that `values`
         are the paths (N, replicates, dim).
-    noise_dimension : int, optional
-        Number m of Brownian motions. None: one for each coordinate.
-    increments : (steps, replicates, m) array, optional
+    increments : (steps, replicates, dim) array, optional
         Brownian increments W(t + h) - W(t) of all steps in order, instead of random ones.
     dtype : {"float64", "float32"}
     backend : {"numpy", "torch"}
@@ -74,12 +70,6 @@ def euler_maruyama(
     -------
     Runs
         At the times: `values` (N, ...) of the statistic, and the final states.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or a state or a statistic is not finite: the message
-        names the time.
     """
     start = finite_array("x0", x0, ndim=2)
     if start.size == 0:
@@ -88,16 +78,12 @@ def euler_maruyama(
         raise ValueError("rng must be given unless increments are")
     arrays = arrays_of(backend, dtype, device, rng or np.random.default_rng(0))
     grid = time_grid(times, max_step, substeps)
-    m = start.shape[1]
-    allowed = [(), (m,), start.shape]
-    if noise_dimension is not None:
-        rows, m = m, whole("noise_dimension", noise_dimension, 1)
-        allowed = [(rows, m), (len(start), rows, m)]
-    shape = sum(pieces for _, _, pieces in grid), len(start), m
+    allowed = [(), start.shape[1:], start.shape]
+    shape = sum(pieces for _, _, pieces in grid), *start.shape
     given = None if increments is None else finite_array("increments", increments, ndim=3)
     if given is not None and given.shape != shape:
         raise ValueError(f"increments must have shape {shape}, got {given.shape}")
-    x, noise, done = arrays.array(start) * 1, arrays.array(np.empty(shape[1:])), 0
+    x, noise, done = arrays.array(start) * 1, arrays.array(np.empty(start.shape)), 0
 
     def advance(t: float, h: float) -> None:
         """Move x from t to t + h."""
@@ -111,10 +97,7 @@ def euler_maruyama(
         if tuple(s.shape) not in allowed:
             expected = ", ".join(map(str, allowed))
             raise ValueError(f"diffusion must return shape {expected}, got {tuple(s.shape)}")
-        if noise_dimension is None:
-            dw *= s
-        else:
-            dw = dw @ s.T if s.ndim == 2 else (s @ dw[..., None])[..., 0]
+        dw *= s
         dw += h * b
         x += dw
         if not arrays.finite(x):

@@ -101,13 +101,8 @@ class SpectralBlocks:
         driven), one g against :math:`\frac1d\sum_i\lambda_i\delta_{\lambda_i}` (modes that start at
         0 and are). The error falls faster than exponentially in `nodes` once they exceed the spread
         of :math:`\lambda\int\tilde\eta\mu_c`; it is 0 for at most `nodes` distinct eigenvalues.
+        ValueError if the eigenvalues do not have mean 1: the theory sets tr Sigma = d.
         Claim bombari2025.lemC.1; Golub and Welsch (1969).
-
-        Raises
-        ------
-        ValueError
-            If the eigenvalues do not have mean 1 (the theory sets tr Sigma = d), or `nodes` is less
-            than 1.
         """
         check_trace(self)
         lam, ones = self.eigenvalues, np.ones_like(self.eigenvalues)
