@@ -25,12 +25,6 @@ class Batches:
         self._rng = rng
         self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
-    @property
-    def steps_per_epoch(self) -> float:
-        """Steps that make an epoch: floor(n / B) of shuffled batches, else n / B."""
-        exact = self.size / self.batch_size
-        return float(self.size // self.batch_size) if self.sampling == "shuffle" else exact
-
     def draw(self) -> NDArray[np.int64]:
         """Return the indices of the next batch."""
         if self.sampling == "shuffle":

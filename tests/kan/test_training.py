@@ -298,13 +298,6 @@ def test_single_precision():
     assert noisy.weights.dtype == np.float32
 
 
-def test_progress_bar(capsys):
-    training().advance(3, progress=True)
-    assert "3/3" in capsys.readouterr().err
-    training().advance(3)
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("changes", "name"),
     [

@@ -197,7 +197,7 @@ def test_grids_in_one_folder_are_told_apart(tmp_path, other):
 
 
 def test_data_that_cache_something_stay_the_same_data(tmp_path):
-    data = review_law(rng(0), vocabulary=30).sample(rng(1), 20)
+    data = review_law(rng(0), 30).sample(rng(1), 20)
     run = partial(run_grid, configurations=CONFIGURATIONS, seed=1, path=tmp_path)
     table = run(partial(first_norm, data=data))
     assert data.row_norms.size == 20

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare, kstest
 
-from dpdynamics.training.lazy_noise import LazyNoise, sum_of_signs
+from dpdynamics.training.lazy_noise import LazyNoise, sum_of_normals, sum_of_signs
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -30,16 +30,16 @@ def test_signs_of_different_rows_and_outputs_are_independent():
 
 def test_nothing_is_owed_to_what_was_just_looked_at():
     idle = LazyNoise(np.random.default_rng(0), 4, 2)
-    assert np.all(idle.signs(slice(None), 7) % 2 == 1)
-    assert np.all(idle.signs(np.array([1, 3]), 7) == 0)
-    assert np.all(idle.normals(np.array([1, 3]), 7) == 0)
-    assert np.all(idle.normals(np.array([2]), 8) != 0)
+    assert np.all(idle.received(slice(None), 7, sum_of_signs) % 2 == 1)
+    assert np.all(idle.received(np.array([1, 3]), 7, sum_of_signs) == 0)
+    assert np.all(idle.received(np.array([1, 3]), 7, sum_of_normals) == 0)
+    assert np.all(idle.received(np.array([2]), 8, sum_of_normals) != 0)
 
 
 def test_normals_have_the_variance_of_the_steps_missed():
     idle = LazyNoise(np.random.default_rng(0), 40_000, 1)
-    early = idle.normals(np.arange(20_000), 4)
-    late = idle.normals(slice(None), 13)
+    early = idle.received(np.arange(20_000), 4, sum_of_normals)
+    late = idle.received(slice(None), 13, sum_of_normals)
     assert kstest(early.ravel() / 2, "norm").pvalue > 1e-4
     assert kstest(late[:20_000].ravel() / 3, "norm").pvalue > 1e-4
     assert kstest(late[20_000:].ravel() / np.sqrt(13), "norm").pvalue > 1e-4

@@ -9,7 +9,7 @@ from scipy.stats import binom, chisquare, ks_2samp, kstest
 
 from dense_training import batches_of, dense_training, random_data
 from dpdynamics.problems.text import movie_reviews
-from dpdynamics.training import lazy_noise
+from dpdynamics.training import steps as module_of_steps
 from dpdynamics.training.sparse_trainer import SparseTrainer, train_configurations
 
 RATES, CLIPS = np.array([0.3, 0.05, 0.1]), np.array([0.2, 0.7, 50.0])
@@ -64,8 +64,8 @@ def test_every_step_of_noise_is_received_once(monkeypatch, classes, optimizer, n
     def known(rng, counts, outputs):
         return np.repeat(counts[:, None], outputs, axis=1).astype(np.float32)
 
-    monkeypatch.setattr(lazy_noise, "sum_of_normals", known)
-    monkeypatch.setattr(lazy_noise, "sum_of_signs", known)
+    monkeypatch.setattr(module_of_steps, "sum_of_normals", known)
+    monkeypatch.setattr(module_of_steps, "sum_of_signs", known)
     data, steps, size = random_data(4, columns=30, density=0.1, classes=classes), 20, 2
     batches = batches_of(1, data, steps, size, "poisson")
     more = {"batch_size": size, "sampling": "poisson", "noise": noise}
@@ -223,14 +223,13 @@ def test_the_table():
     data = random_data(0)
     table = train_configurations(
         data, data, optimizer="adam", learning_rate=[[0.1], [0.2]], clip_norm=[0.5, 1.0, 2.0],
-        noise_multiplier=1.0, rng=rng(), batch_size=7, record=[0, 3, 10], epochs=2, seed=4,
+        noise_multiplier=1.0, rng=rng(), batch_size=7, record=[0, 3, 10], steps=10,
     )  # fmt: skip
     assert len(table) == 18
     assert table.columns.tolist() == [
         "optimizer", "learning_rate", "clip_norm", "noise_multiplier", "beta1", "beta2",
-        "adam_epsilon", "batch_size", "sampling", "seed", "configuration", "step", "epoch",
-        "train_loss", "train_accuracy", "clipped_share", "test_loss", "test_accuracy",
-        "weight_norm", "diverged",
+        "adam_epsilon", "batch_size", "sampling", "configuration", "step", "train_loss",
+        "train_accuracy", "clipped_share", "test_loss", "test_accuracy", "weight_norm", "diverged",
     ]  # fmt: skip
     start, last = table[:6], table[12:]
     np.testing.assert_allclose(start.train_loss, np.log(2))
@@ -238,8 +237,7 @@ def test_the_table():
     assert last.learning_rate.tolist() == [0.1] * 3 + [0.2] * 3
     assert last.clip_norm.tolist() == [0.5, 1.0, 2.0] * 2
     assert last.configuration.tolist() == [0, 1, 2, 3, 4, 5]
-    assert last.epoch.tolist() == [2.0] * 6
-    assert set(table.seed) == {4}
+    assert last.step.tolist() == [10] * 6
     without = train_configurations(
         data, optimizer="sgd", learning_rate=0.1, clip_norm=1.0, noise_multiplier=0.0, rng=rng(),
         steps=0, batch_size=7,
@@ -293,7 +291,7 @@ def test_optimizers_see_the_same_batches_and_the_same_noise(engine):
 
 def test_signal_is_learned_and_permuted_labels_teach_nothing():
     train, test = movie_reviews(rng(1), train_size=3000, test_size=2000, rows="unit")
-    settings = {"optimizer": "sgd", "learning_rate": 4.0, "clip_norm": 0.5, "epochs": 8}
+    settings = {"optimizer": "sgd", "learning_rate": 4.0, "clip_norm": 0.5, "steps": 368}
     settings |= {"noise_multiplier": [0.0, 1.0]}
     real = train_configurations(train, test, rng=rng(2), **settings)
     null = train_configurations(train.with_permuted_labels(rng(3)), test, rng=rng(2), **settings)
@@ -317,15 +315,6 @@ def test_the_noise_of_a_record_is_over_the_expected_batch_size():
     )
 
 
-def test_progress_writes_a_bar(capsys):
-    settings = {"optimizer": "sgd", "learning_rate": 0.1, "clip_norm": 1.0, "noise_multiplier": 1.0}
-    for shown in (False, True):
-        train_configurations(
-            random_data(0), rng=rng(), steps=3, batch_size=4, progress=shown, **settings
-        )
-        assert ("3/3" in capsys.readouterr().err) == shown
-
-
 GOOD = {"optimizer": "sgd", "learning_rate": 0.1, "clip_norm": 1.0, "noise_multiplier": 1.0}
 
 
@@ -347,12 +336,9 @@ GOOD = {"optimizer": "sgd", "learning_rate": 0.1, "clip_norm": 1.0, "noise_multi
         ("engine", {"engine": "jax"}),
         ("noise", {"noise": "none"}),
         ("evaluation_rows", {"evaluation_rows": 0}),
-        ("seed", {"seed": -1}),
         ("test", {"test": random_data(0, columns=5)}),
         ("test", {"test": random_data(0, classes=3)}),
-        ("steps and epochs", {"steps": None}),
-        ("steps and epochs", {"epochs": 2}),
-        ("epochs", {"steps": None, "epochs": -2}),
+        ("steps", {"steps": None}),
         ("steps", {"steps": 2.5}),
         ("record", {"record": []}),
         ("record", {"record": [3, 2]}),

@@ -17,7 +17,6 @@ class Activation(NamedTuple):
     fill (`lower`, 1).
     """
 
-    name: str
     function: Callable[..., Any]
     polynomial: tuple[float, float, float]
     lower: float
@@ -26,8 +25,8 @@ class Activation(NamedTuple):
 
 
 _ALL = {
-    "tanh": Activation("tanh", np.tanh, (1.0, 0.0, -1.0), -1.0, 1.0, float(4 / np.sqrt(27))),
-    "sigmoid": Activation("sigmoid", expit, (0.0, 1.0, -1.0), 0.0, 0.25, float(1 / np.sqrt(108))),
+    "tanh": Activation(np.tanh, (1.0, 0.0, -1.0), -1.0, 1.0, float(4 / np.sqrt(27))),
+    "sigmoid": Activation(expit, (0.0, 1.0, -1.0), 0.0, 0.25, float(1 / np.sqrt(108))),
 }
 
 

@@ -257,11 +257,6 @@ def comparator_factors(angle: ArrayLike) -> ComparatorFactors:
     ComparatorFactors
         Both 1 at 0. Where :math:`\theta\ge\pi/2` the first is not positive and bounds nothing.
 
-    Raises
-    ------
-    ValueError
-        If an angle is outside [0, pi).
-
     Notes
     -----
     Sharp form of what claims wang2026.lemB.4 and wang2026.lemC.2 do with 2/3 and 4/3 at

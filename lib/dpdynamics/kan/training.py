@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from ..arguments import Array, finite_array, integers, nonnegative_array, one_of, vector, whole
 from ..batches import subsample
@@ -169,13 +168,7 @@ class Training:
         self.noise: Any = np.zeros((self.groups, 1, *shape[2:]), self.dtype)
         self.index = 0
 
-    def advance(
-        self,
-        steps: int,
-        record: Callable[["Step"], object] | None = None,
-        *,
-        progress: bool = False,
-    ) -> "Training":
+    def advance(self, steps: int, record: Callable[["Step"], object] | None = None) -> "Training":
         """Make `steps` updates and return the run; `record` is called after each.
 
         Raises ValueError if the schedule of step sizes is too short.
@@ -185,7 +178,7 @@ class Training:
             raise ValueError(f"steps must not exceed the {len(self.step_sizes)} step sizes")
         scale = _over_weights(self.noise_scale, self.dtype)
         lam = _over_weights(self.correlation, self.dtype)
-        for _ in tqdm(range(steps), disable=not progress):
+        for _ in range(steps):
             eta = float(self.step_sizes[self.index] if self.step_sizes.ndim else self.step_sizes)
             before, previous = self.weights, self.noise
             batches = self._draw()

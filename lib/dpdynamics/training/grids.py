@@ -113,20 +113,16 @@ def run_grid(
         memory = joblib.Memory(os.fspath(path), verbose=0, compress=True)
         run = memory.cache(_run, ignore=["shared"])
     shared = _Shared(task)
-    numbered = [
-        joblib.delayed(_numbered)(index, run, shared, name, chunk, seed)
-        for index, chunk in enumerate(chunks)
-    ]
-    done: dict[int, list[Row]] = {}
-    with tqdm(total=len(chunks), unit="chunk", disable=not progress) as bar:
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        for index, (chunk, rows) in parallel(numbered):
-            if chunk != chunks[index]:
-                raise ValueError(f"path {path} is damaged: it gives {chunk} for {chunks[index]}")
-            _check_columns([*next(iter(done.values()), []), *rows], chunks[index])
-            done[index] = rows
-            bar.update()
-    return pd.DataFrame([row for index in range(len(chunks)) for row in done[index]])
+    tasks = [joblib.delayed(run)(shared, name, chunk, seed) for chunk in chunks]
+    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    bar = tqdm(results, total=len(chunks), unit="chunk", disable=not progress)
+    table: list[Row] = []
+    for chunk, (found, rows) in zip(chunks, bar, strict=True):
+        if found != chunk:
+            raise ValueError(f"path {path} is damaged: it gives {found} for {chunk}")
+        _check_columns([*table[:1], *rows], chunk)
+        table += rows
+    return pd.DataFrame(table)
 
 
 @dataclass(frozen=True)
@@ -175,12 +171,6 @@ def _digest(task: Task) -> str:
         raise ValueError(
             f"task must be a function with a name of its own to be stored: {error}"
         ) from None
-
-
-def _numbered(
-    index: int, run: Callable[..., Any], shared: _Shared, name: str, chunk: _Chunk, seed: int
-) -> tuple[int, tuple[_Chunk, list[Row]]]:
-    return index, run(shared, name, chunk, seed)
 
 
 def _run(shared: _Shared, name: str, chunk: _Chunk, seed: int) -> tuple[_Chunk, list[Row]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.intp] | slice
 Counts = NDArray[np.int64]
-_Draw = Callable[[np.random.Generator, Counts, int], NDArray[np.float32]]
+Sum = Callable[[np.random.Generator, Counts, int], NDArray[np.float32]]
 
 
 class LazyNoise:
@@ -24,15 +24,8 @@ class LazyNoise:
         self.rng, self.outputs = rng, outputs
         self.seen = np.zeros(dimension, dtype=np.int64)
 
-    def normals(self, rows: Rows, step: int) -> NDArray[np.float32]:
-        """Sums (rows, outputs) of the normals of the steps before `step`, now received."""
-        return self._received(rows, step, sum_of_normals)
-
-    def signs(self, rows: Rows, step: int) -> NDArray[np.float32]:
-        """Sums (rows, outputs) of the fair signs of the steps before `step`, now received."""
-        return self._received(rows, step, sum_of_signs)
-
-    def _received(self, rows: Rows, step: int, draw: _Draw) -> NDArray[np.float32]:
+    def received(self, rows: Rows, step: int, draw: Sum) -> NDArray[np.float32]:
+        """Sums (rows, outputs) of what the steps before `step` owe, now received."""
         idle = step - self.seen[rows]
         self.seen[rows] = step
         sums = np.zeros((idle.size, self.outputs), dtype=np.float32)

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from ..arguments import (
     finite_array,
     nonnegative_array,
     one_of,
-    positive,
     positive_array,
     together,
     whole,
@@ -71,8 +69,6 @@ class SparseTrainer:
         is the same; DP-Adam and "torch" always draw it at once.
     evaluation_rows : int, optional
         Evaluate on the first so many rows of each data set; all of them by default.
-    seed : int
-        A name for the stream of `rng`, copied to the column `seed`.
     """
 
     def __init__(
@@ -94,9 +90,8 @@ class SparseTrainer:
         device: str = "cpu",
         noise: str = "lazy",
         evaluation_rows: int | None = None,
-        seed: int = 0,
     ) -> None:
-        self.train, self.seed = train, whole("seed", seed, minimum=0)
+        self.train = train
         if test and (test.dimension, test.classes) != (train.dimension, train.classes):
             raise ValueError("test must have the columns and the classes of train")
         self.loss = Loss(train.classes)
@@ -145,8 +140,8 @@ class SparseTrainer:
     def record(self) -> pd.DataFrame:
         """Evaluate all configurations where they are.
 
-        A row per configuration: the settings, `step`, `epoch`; losses in nats and accuracies on the
-        data sets; `clipped_share`, the share of training records whose gradient here is longer than
+        A row per configuration: the settings, `step`; losses in nats and accuracies on the data
+        sets; `clipped_share`, the share of training records whose gradient here is longer than
         `clip_norm`; `weight_norm`, Euclidean; `diverged`, whether a weight or a loss is not finite:
         then the losses and the norm are inf, the accuracies 0 and the share 1.
         """
@@ -170,10 +165,8 @@ class SparseTrainer:
             **{name: values.ravel() for name, values in settings.items()},
             "batch_size": self.batches.batch_size,
             "sampling": self.batches.sampling,
-            "seed": self.seed,
             "configuration": np.arange(weights.shape[-1]),
             "step": self.taken,
-            "epoch": self.taken / self.batches.steps_per_epoch,
             **found,
             "diverged": diverged,
         }
@@ -199,10 +192,8 @@ def train_configurations(
     train: TextData,
     test: TextData | None = None,
     *,
-    steps: int | None = None,
-    epochs: float | None = None,
+    steps: int,
     record: ArrayLike | None = None,
-    progress: bool = False,
     **settings: Any,
 ) -> pd.DataFrame:
     """Train K configurations in one pass and record them at some steps.
@@ -211,12 +202,9 @@ def train_configurations(
     ----------
     train, test, **settings
         Those of `SparseTrainer`.
-    steps, epochs : numbers
-        One of the two; epochs are rounded to whole steps.
+    steps : int
     record : integers, optional
         Steps in [0, steps] at which to evaluate, in increasing order; the last one by default.
-    progress : bool
-        Show a bar, a unit a step.
 
     Returns
     -------
@@ -229,27 +217,19 @@ def train_configurations(
     >>> law = {"vocabulary": 300, "train_size": 400, "test_size": 100}
     >>> train, test = movie_reviews(np.random.default_rng(0), rows="unit", **law)
     >>> frame = train_configurations(train, test, optimizer="sgd", learning_rate=[1.0, 2.0],
-    ...     clip_norm=0.5, noise_multiplier=1.0, rng=np.random.default_rng(1), epochs=2)
-    >>> frame[["learning_rate", "step", "epoch", "diverged"]].values.tolist()
-    [[1.0, 12, 2.0, False], [2.0, 12, 2.0, False]]
+    ...     clip_norm=0.5, noise_multiplier=1.0, rng=np.random.default_rng(1), steps=12)
+    >>> frame[["learning_rate", "step", "diverged"]].values.tolist()
+    [[1.0, 12, False], [2.0, 12, False]]
     """
     trainer = SparseTrainer(train, test, **settings)
-    if (steps is None) == (epochs is None):
-        raise ValueError("one of steps and epochs must be given, and not both")
-    if steps is None:
-        steps = round(positive("epochs", float(epochs or 0)) * trainer.batches.steps_per_epoch)
     last = whole("steps", steps, minimum=0)
     stops = finite_array("record", [last] if record is None else record, ndim=1)
     if not stops.size or np.any(stops % 1) or np.any(np.diff(stops, prepend=0, append=last) < 0):
         raise ValueError(f"record must be integers in [0, {last}], increasing, got {record!r}")
     frames = []
-    with tqdm(total=last, disable=not progress, unit="step") as bar:
-        for stop in stops.astype(int).tolist():
-            while trainer.taken < stop:
-                stride = min(stop - trainer.taken, 50)
-                trainer.advance(stride)
-                bar.update(stride)
-            frames.append(trainer.record())
+    for stop in stops.astype(int).tolist():
+        trainer.advance(stop - trainer.taken)
+        frames.append(trainer.record())
     return pd.concat(frames, ignore_index=True)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..optimisers import TorchArrays, adam, adam_factors, descend
-from .lazy_noise import LazyNoise, Rows
+from .lazy_noise import LazyNoise, Rows, sum_of_normals, sum_of_signs
 from .losses import Labels, Loss, clip
 
 Floats = NDArray[np.float32]
@@ -104,8 +104,8 @@ class Steps:
 
     def owed(self, rows: Rows) -> Floats:
         """Idle noise (rows, outputs) up to now, to be multiplied by `kick`."""
-        draw = self.idle.normals if self.optimizer == "sgd" else self.idle.signs
-        return draw(rows, self.taken)
+        draw = sum_of_normals if self.optimizer == "sgd" else sum_of_signs
+        return self.idle.received(rows, self.taken, draw)
 
     def descend(self, rows: Rows, features: csr_array, norms: Floats, labels: Labels) -> None:
         """Take a step of DP-SGD, or of DP-SignSGD."""
