@@ -120,9 +120,9 @@ def test_two_wells():
     left = both.weights[both.points < 0].sum()
     temperature = rate * scale * np.sqrt(np.pi / 2) / 2
     assert np.log(left / (1 - left)) == pytest.approx(2 * tilt / temperature, rel=0.05)
-    one = stationary_sign_law(down, 0.0, rate, around=1.0).average
+    one = stationary_sign_law(down, 0.0, rate, interval=(1.0, 1.0)).average
     assert one.points.min() > 0
-    again = stationary_sign_law(down, 0.0, rate, around=1.0, interval=(-1.5, 1.5)).average
+    again = stationary_sign_law(down, 0.0, rate, interval=(-1.5, 1.5)).average
     assert again.mean == pytest.approx(both.mean, rel=1e-10)
 
 
@@ -138,7 +138,7 @@ def test_no_stationary_law():
     [
         ("x0", (np.inf, 1.0), {}),
         ("learning_rate", (0.0, -1.0), {}),
-        ("around", (0.0, 1.0), {"around": np.inf}),
+        ("interval", (0.0, 1.0), {"interval": (0.0, np.inf)}),
         ("interval", (0.0, 1.0), {"interval": (1.0, 0.0)}),
     ],
 )

@@ -63,6 +63,6 @@ CALLS: dict[str, Call] = {
     ),
     "sign_diffusion_law": of(**LAW, equation="linear"),
     "sign_walk": of(**WALK, **STEPS),
-    "stationary_sign_law": of(**WALK, around=0.0, interval=(-1.0, 1.0)),
+    "stationary_sign_law": of(**WALK, interval=(-1.0, 1.0)),
     "scaled_chi_mean": of(**STUDENT),
 }

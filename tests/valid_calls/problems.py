@@ -15,9 +15,6 @@ from dpdynamics.problems import (
 from valid_calls.calls import Call, Text, of, rng
 
 EIGENVALUES, TRUTH = np.array([1.0, 0.5]), np.array([1.0, -1.0])
-ZIPF = {"vocabulary": 30, "exponent": 1.1, "shift": 2.7}
-REVIEWS = {**ZIPF, "informative": 0.1, "strength": 0.5}
-PARTS = {"train_size": 5, "test_size": 4, "rows": "unit"}
 
 
 CALLS: dict[str, Call] = {
@@ -47,8 +44,6 @@ CALLS: dict[str, Call] = {
         name=Text("two documents"),
     ),
     "literal_preset": of(rng=rng(), dimension=3, samples=4, noise_scale=1.5),
-    "movie_reviews": of(rng=rng(), **PARTS, **REVIEWS),
-    "theory_preset": of(
-        rng=rng(), dimension=3, label_scale=0.5, noise_scale=0.7, learning_rate=0.8
-    ),
+    "movie_reviews": of(rng=rng(), train_size=5, test_size=4, rows="unit", vocabulary=30),
+    "theory_preset": of(rng=rng(), dimension=3, noise_scale=0.7, learning_rate=0.8),
 }

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, nonnegative_array, plain, positive_array, together
+from ..arguments import Array, finite_array, nonnegative_array, plain, positive_array, together
 from .clipped_means import clipped_expectations, clipped_share
-from .normalised_means import degrees, dimensions, inverse_square, mean_per_snr
+from .normalised_means import degrees, inverse_square, mean_per_snr
 
 
 class VectorMoments(NamedTuple):
@@ -55,10 +55,13 @@ class NoisyVector:
     degrees_of_freedom: Array = field(default_factory=lambda: np.array(np.inf))
 
     def __post_init__(self) -> None:
+        d = finite_array("dimension", self.dimension)
+        if np.any((d < 1) | (d != np.floor(d))):
+            raise ValueError(f"dimension must be whole and at least 1, got {self.dimension!r}")
         parts = {
             "mean_norm": nonnegative_array("mean_norm", self.mean_norm),
             "noise_scale": positive_array("noise_scale", self.noise_scale),
-            "dimension": dimensions(self.dimension),
+            "dimension": d,
             "degrees_of_freedom": degrees(self.degrees_of_freedom),
         }
         for name, value in zip(parts, together(**parts), strict=True):
@@ -102,10 +105,4 @@ class NoisyVector:
         return plain(mean * clipped_share(mean, d * sigma**2, clip, nu))
 
     def _with(self, clip_norm: ArrayLike) -> tuple[Array, ...]:
-        return together(
-            mean_norm=self.mean_norm,
-            noise_scale=self.noise_scale,
-            dimension=self.dimension,
-            degrees_of_freedom=self.degrees_of_freedom,
-            clip_norm=positive_array("clip_norm", clip_norm),
-        )
+        return together(**vars(self), clip_norm=positive_array("clip_norm", clip_norm))

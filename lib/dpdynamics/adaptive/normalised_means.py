@@ -83,11 +83,3 @@ def degrees(degrees_of_freedom: ArrayLike) -> Array:
     if np.any((nu < 0.2) | ((nu > 1e12) & np.isfinite(nu))):
         raise ValueError(f"degrees_of_freedom must lie in [0.2, 1e12] or be inf, got {nu}")
     return nu
-
-
-def dimensions(dimension: ArrayLike) -> Array:
-    """Return dimensions, whole numbers from 1 on, as floats."""
-    d = finite_array("dimension", dimension)
-    if np.any((d < 1) | (d != np.floor(d))):
-        raise ValueError(f"dimension must be whole and at least 1, got {dimension!r}")
-    return d

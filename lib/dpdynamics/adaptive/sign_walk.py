@@ -129,8 +129,7 @@ def stationary_sign_law(
     x0: float,
     learning_rate: float,
     *,
-    around: float = 0.0,
-    interval: tuple[float, float] | None = None,
+    interval: tuple[float, float] = (0.0, 0.0),
 ) -> StationarySignLaw:
     r"""Compute the laws to which DP-SignSGD with a constant learning rate tends.
 
@@ -145,11 +144,9 @@ def stationary_sign_law(
         comes from `gaussian_sign`.
     x0, learning_rate : float
         A start, which says which sites the walk meets at even steps, and :math:`\eta>0`.
-    around : float
-        Where to begin; sites are added until the rest is negligible. Between two wells with a
-        high barrier the search may stop in the first: give the interval.
-    interval : (low, high), optional
-        Sites that are taken at least.
+    interval : (low, high)
+        Sites that are taken at least; more are added until the rest is negligible. Between two
+        wells with a high barrier the search may stop in the first: give an interval with both.
 
     Raises
     ------
@@ -162,22 +159,20 @@ def stationary_sign_law(
     >>> laws.even.variance < 1e-9, round(laws.even.mean, 6), round(laws.odd.mean, 6)
     (True, 0.25, -0.75)
     """
-    start, middle = (
-        float(finite_array(name, value, ndim=0)) for name, value in (("x0", x0), ("around", around))
-    )
+    start = float(finite_array("x0", x0, ndim=0))
     rate = positive("learning_rate", learning_rate)
-    low, high = (middle, middle) if interval is None else vector("interval", interval, 2).tolist()
+    low, high = vector("interval", interval, 2).tolist()
     if low > high:
         raise ValueError(f"interval must not decrease, got {interval}")
     if max(abs(low - start), abs(high - start)) > FARTHEST * rate:
-        raise ValueError("x0, around and interval must lie within 2^40 learning_rate of each other")
+        raise ValueError("x0 and interval must lie within 2^40 learning_rate of each other")
     first, last = int(np.floor((low - start) / rate)), int(np.ceil((high - start) / rate))
     grow_front = grow_back = 32
     while True:
         first, last = first - grow_front, last + grow_back
         if last - first > MOST_SITES:
             raise ArithmeticError(
-                f"learning_rate: no stationary law within {MOST_SITES} sites of {around}"
+                f"learning_rate: no stationary law within {MOST_SITES} sites about {interval}"
             )
         sites = np.arange(first, last + 1)
         points: Array = start + rate * sites.astype(np.float64)

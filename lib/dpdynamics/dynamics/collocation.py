@@ -17,15 +17,15 @@ class ChebyshevGrid:
     def __init__(self, horizon: float, count: int) -> None:
         self.horizon = horizon
         self.nodes = horizon * np.sin(np.arange(count) * (np.pi / (2 * (count - 1)))) ** 2
-        self._weights = np.where(np.arange(count) % 2, -1.0, 1.0)
-        self._weights[[0, -1]] /= 2
+        self.weights = np.where(np.arange(count) % 2, -1.0, 1.0)  # barycentric
+        self.weights[[0, -1]] /= 2
 
     def interpolation(self, times: Array) -> Array:
-        """Return the matrix (N, n) from values at the nodes to values at times (barycentric)."""
+        """Return the matrix (N, n) from values at the nodes to values at times."""
         gaps = times[:, None] - self.nodes
         hit_row, hit_node = np.nonzero(gaps == 0)
         gaps[hit_row] = 1.0
-        matrix = self._weights / gaps
+        matrix = self.weights / gaps
         matrix[hit_row] = 0.0
         matrix[hit_row, hit_node] = 1.0
         return matrix / matrix.sum(axis=1, keepdims=True)

@@ -101,18 +101,18 @@ def risk_curve(
     times = nonnegative_array("times", times, ndim=1)
     diffusion = Diffusion(problem, x0, schedule, noise_scale)
     if grid := diffusion.collocation_grid(times):
-        interpolate, flows = grid.interpolation(times), diffusion.flow_risks(grid.nodes)
-        noises = diffusion.collocated(grid, flows[0])
-        flows = [interpolate @ flow for flow in flows]
+        interpolate, at_nodes = grid.interpolation(times), diffusion.flow_risks(grid.nodes)
+        noises = diffusion.collocated(grid, at_nodes[0])
+        flow, regularized = (interpolate @ risk for risk in at_nodes)
         sampling, private = (
             np.maximum([interpolate @ column for column in part.T], 0.0).T for part in noises
         )
     else:
         weights = diffusion.size / 2 * np.stack([diffusion.eigenvalue, diffusion.curvature])
         sampling, private = diffusion.variances(times, weights)
-        flows = diffusion.flow_risks(times)
-    regularized = flows[1] + sampling[:, 1] + private[:, 1]
-    return RiskCurve(times, flows[0], sampling[:, 0], private[:, 0], regularized)
+        flow, regularized = diffusion.flow_risks(times)
+    regularized = regularized + sampling[:, 1] + private[:, 1]
+    return RiskCurve(times, flow, sampling[:, 0], private[:, 0], regularized)
 
 
 def law(

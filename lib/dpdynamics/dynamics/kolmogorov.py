@@ -118,9 +118,7 @@ def _derivatives(grid: ChebyshevGrid) -> tuple[Array, Array]:
     plus, minus = np.add.outer(angle, angle), np.subtract.outer(angle, angle)
     gaps = grid.horizon * np.sin(plus) * np.sin(minus)
     np.fill_diagonal(gaps, 1.0)
-    weights = np.where(np.arange(count) % 2, -1.0, 1.0)
-    weights[[0, -1]] /= 2
-    first = weights / weights[:, None] / gaps
+    first = grid.weights / grid.weights[:, None] / gaps
     _zero_row_sums(first)
     second = 2 * first * (np.diagonal(first)[:, None] - 1 / gaps)
     _zero_row_sums(second)

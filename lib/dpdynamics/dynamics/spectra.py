@@ -6,7 +6,6 @@ what a Gauss rule sees.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -45,12 +44,9 @@ class SpectralBlocks:
         ):
             raise ValueError(f"multiplicities must be {eigenvalues.size} integers, at least 1")
         offsets = nonnegative_array("offsets", vector("offsets", self.offsets, eigenvalues.size))
-        for name, value in zip(
-            ("eigenvalues", "multiplicities", "offsets"),
-            (eigenvalues, multiplicities, offsets),
-            strict=True,
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "eigenvalues", eigenvalues)
+        object.__setattr__(self, "multiplicities", multiplicities)
+        object.__setattr__(self, "offsets", offsets)
 
     @classmethod
     def isotropic(cls, dimension: int, risk: float) -> "SpectralBlocks":
@@ -80,7 +76,7 @@ class SpectralBlocks:
         r"""Initial noiseless risk :math:`\frac12\sum_b\lambda_bq_b^2`."""
         return float(self.eigenvalues @ self.offsets**2 / 2)
 
-    @cached_property
+    @property
     def weights(self) -> Array:
         r"""Masses (m,) :math:`\lambda_bk_b/d` of the spectrum in the risk."""
         return self.eigenvalues * self.multiplicities / self.dimension

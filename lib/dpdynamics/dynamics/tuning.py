@@ -62,13 +62,8 @@ def tune_one_pass(
     Returns
     -------
     Tuning
-        With :math:`\tilde\eta(0) < 2/\gamma`, where the adaptive step is idle, and c between
-        :math:`\zeta/100` and :math:`30\zeta`.
-
-    Raises
-    ------
-    ValueError
-        If a range is violated, or no step size below :math:`2/\gamma` was found.
+        With :math:`\tilde\eta(0) < 2/\gamma`, where the adaptive step is idle (ValueError if no
+        such step is found), and c between :math:`\zeta/100` and :math:`30\zeta`.
 
     Examples
     --------

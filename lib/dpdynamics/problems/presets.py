@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..arguments import Array, nonnegative, nonnegative_array, vector, whole
+from ..arguments import Array, nonnegative, vector, whole
 from .designs import Design, GaussianDesign, GaussianLabelNoise, Size, UniformDesign
 from .least_squares import LeastSquares
 from .schedules import Constant, Schedule
@@ -114,7 +114,7 @@ def literal_preset(
 def theory_preset(
     rng: np.random.Generator,
     dimension: int,
-    label_scale: float = 0.5,
+    *,
     noise_scale: float = 0.7,
     learning_rate: float = 0.8,
 ) -> Setting:
@@ -122,7 +122,7 @@ def theory_preset(
 
     Gaussian features with eigenvalues equally spaced on [0.2, 1.5] (so that :math:`|a|^2` is of
     order d), :math:`|x_0| = |\tilde x| = 1` in independent uniform directions, ridge 0.1, constant
-    :math:`\gamma` = `learning_rate`, horizon T = 1.5.
+    :math:`\gamma` = `learning_rate`, label noise of standard deviation 0.5, horizon T = 1.5.
 
     Parameters
     ----------
@@ -130,14 +130,11 @@ def theory_preset(
         Draws the truth and the initial parameter.
     dimension : int
         d >= 1.
-    label_scale, noise_scale, learning_rate : float
-        Standard deviation of the label noise, :math:`\sigma` and :math:`\gamma`, each in
-        [0, inf).
+    noise_scale, learning_rate : float
+        :math:`\sigma` and :math:`\gamma`, in [0, inf).
     """
     design = GaussianDesign(np.linspace(0.2, 1.5, whole("dimension", dimension, minimum=1)))
-    label_noise = GaussianLabelNoise(
-        float(nonnegative_array("label_scale", label_scale, 0, largest=1e50))  # it is squared
-    )
+    label_noise = GaussianLabelNoise(0.5)
     truth, x0 = rng.standard_normal((2, dimension))
     return Setting(
         problem=LeastSquares(

@@ -44,12 +44,8 @@ def as_schedule(schedule: "Schedule | float") -> Schedule:
     return Constant(nonnegative("schedule", schedule))
 
 
-class _Rate:
+class _Rate(Schedule):
     """Integrals and step sizes of a rate whose powers have the integrals `_area`."""
-
-    def __call__(self, t: ArrayLike) -> Array:
-        r""":math:`\gamma(t)`, elementwise."""
-        raise NotImplementedError
 
     def _area(self, t: Array, power: int) -> Array:
         raise NotImplementedError

@@ -15,20 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..arguments import (
-    SMALLEST,
-    Array,
-    fraction,
-    integers,
-    nonnegative,
-    one_of,
-    positive,
-    text,
-    whole,
-)
+from ..arguments import Array, integers, one_of, text, whole
 
 ROWS = ("multi-hot", "unit")
-_STRONGEST = 60  # standard deviation of log-odds, ten of which neither overflow nor vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,27 +128,11 @@ class TextLaw:
         return TextData(features, labels, classes, f"{self.name}, {rows} rows")
 
 
-def review_law(
-    rng: np.random.Generator,
-    *,
-    vocabulary: int = 10_000,
-    exponent: float = 1.1,
-    shift: float = 2.7,
-    informative: float = 0.1,
-    strength: float = 0.5,
-) -> TextLaw:
+def review_law(rng: np.random.Generator, vocabulary: int) -> TextLaw:
     """Draw the log-odds of `movie_reviews`."""
-    ranks = np.arange(1, whole("vocabulary", vocabulary, minimum=2) + 1)
-    zipf = (ranks + nonnegative("shift", shift)) ** -positive("exponent", exponent)
-    if zipf.min() < SMALLEST:
-        raise ValueError(
-            f"exponent and shift must leave every word a weight of {SMALLEST:g} or more, "
-            f"got {exponent} and {shift}"
-        )
-    if nonnegative("strength", strength) > _STRONGEST:
-        raise ValueError(f"strength must be at most {_STRONGEST}, got {strength}")
-    odds = strength * rng.standard_normal(vocabulary)
-    odds *= rng.random(vocabulary) < fraction("informative", informative)
+    zipf = (np.arange(1, whole("vocabulary", vocabulary, minimum=2) + 1) + 2.7) ** -1.1
+    odds = 0.5 * rng.standard_normal(vocabulary)
+    odds *= rng.random(vocabulary) < 0.1
     laws = zipf / zipf.sum(), np.stack([-odds, odds]), np.ones(2) / 2
     return TextLaw(*laws, 5.1, 0.6, 10, "synthetic reviews")
 
@@ -170,29 +143,23 @@ def movie_reviews(
     train_size: int = 25_000,
     test_size: int = 25_000,
     rows: str = "multi-hot",
-    **law: Any,
+    vocabulary: int = 10_000,
 ) -> tuple[TextData, TextData]:
     r"""Draw a law of two balanced classes, and training data and test data from it.
 
-    A document has about 130 distinct words. The sizes are those of IMDB (anon2025, Appendix C).
+    A document has about 130 distinct words; :math:`\alpha` = 1.1 and s = 2.7. With probability 0.1
+    a word has log-odds :math:`\pm\frac12N(0,1)`, plus in class 1 and minus in class 0; the other
+    words have none. The sizes are those of IMDB (anon2025, Appendix C).
 
     Parameters
     ----------
     rng : numpy.random.Generator
         Draws the law and then the documents.
-    train_size, test_size : int
-        Numbers of documents.
+    train_size, test_size, vocabulary : int
+        Numbers of documents and of words.
     rows : {"multi-hot", "unit"}
         Ones for the words that occur and for the bias, or the same divided by the Euclidean
         norm of the row.
-    vocabulary, exponent, shift
-        V = 10,000, :math:`\alpha` = 1.1 and s = 2.7 of the Zipf-Mandelbrot law.
-    informative : float
-        Probability in (0, 1), 0.1 by default, that a word has log-odds
-        :math:`\pm\,`\ `strength` :math:`N(0,1)`, plus in class 1 and minus in class 0; the other
-        words have none.
-    strength : float
-        Nonnegative, 0.5 by default.
 
     Examples
     --------
@@ -201,6 +168,6 @@ def movie_reviews(
     (100, 501)
     """
     sizes = whole("train_size", train_size, 1), whole("test_size", test_size, 1)
-    drawn = review_law(rng, **law)
-    train, test = (drawn.sample(rng, size, rows=rows) for size in sizes)
+    law = review_law(rng, vocabulary)
+    train, test = (law.sample(rng, size, rows=rows) for size in sizes)
     return train, test
