@@ -41,7 +41,7 @@ def noisy_sgd(
     replicates : int
         Number of independent runs, at least 1.
     checkpoints : (C,) integers, optional
-        Steps in 0..n after which statistics are recorded, increasing; default 0..n.
+        Steps in 0..n after which the risks are recorded, increasing; default 0..n.
     noise_scale : float, optional
         :math:`\sigma` in [0, inf) instead of the setting's.
     clip_norm : float, optional
