@@ -30,9 +30,8 @@ from pathlib import Path
 from typing import Any
 
 VERDICTS = ("verdict", "out_of_reach")  # the calls that give one, with the claim's id in front
-_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BODIES = (ast.FunctionDef, ast.ClassDef)
 _COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")
-_GENERATORS = ("generator", "default_rng")
 
 
 @dataclass
@@ -223,7 +222,8 @@ class _Reader:
             return set()
         if bottom & self.modules:
             return roots(call.args[0]) if call.args else set()
-        return bottom | (handed if _calls(call.func) else set())
+        fresh = any(isinstance(part, ast.Call) for part in ast.walk(call.func))
+        return bottom | (handed if fresh else set())
 
     def bind(self, node: ast.AST) -> None:
         """Note what a node binds, and what is behind the names."""
@@ -238,8 +238,8 @@ class _Reader:
             effects, fills = _effects(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
             inside = _handed(node.value) | _reads(node.value)[1]
-            if isinstance(node.value, ast.Call) and _last(node.value.func) in _GENERATORS:
-                self.generators |= names
+            made = node.value.func if isinstance(node.value, ast.Call) else None
+            self.generators |= names if getattr(made, "id", "") == "generator" else set()
         for name in names:
             self.inside[name] = inside - self.modules - {name}
             self.effects[name], self.fills[name] = effects, fills
@@ -268,16 +268,8 @@ def _reads(node: ast.AST) -> tuple[set[str], set[str]]:
 
 def _bound(node: ast.AST) -> set[str]:
     """Names that a node binds where it stands."""
-    if isinstance(node, _BODIES):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    if isinstance(node, ast.Lambda):
-        return set()
-    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        return {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
-    names = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
-    return names.union(*map(_bound, ast.iter_child_nodes(node)))
+    symbols = symtable.symtable(ast.unparse(node), "cell", "exec").get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
 
 
 def _stores(node: ast.AST) -> set[str]:
@@ -291,9 +283,7 @@ def _stores(node: ast.AST) -> set[str]:
     return found
 
 
-def _effects(
-    body: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
-) -> tuple[set[str], set[int | str | None]]:
+def _effects(body: ast.FunctionDef | ast.ClassDef) -> tuple[set[str], set[int | str | None]]:
     """What a function of the notebook changes: global names; parameters, by place and by name."""
     found = _stores(body)
     for part in ast.walk(body):
@@ -302,8 +292,7 @@ def _effects(
     arguments = getattr(body, "args", None)
     own = [a.arg for a in [*arguments.args, *arguments.kwonlyargs]] if arguments else []
     filled = {key for pair in enumerate(own) if pair[1] in found for key in pair}
-    inner = {part.arg for part in ast.walk(body) if isinstance(part, ast.arg)}
-    return found - inner.union(*map(_bound, body.body)), filled
+    return found & set.union(*_reads(body)), filled
 
 
 def _handed(value: ast.expr) -> set[str]:
@@ -322,15 +311,6 @@ def roots(node: ast.AST) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-def _calls(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) for part in ast.walk(node))
-
-
-def _last(function: ast.expr) -> str:
-    """The last word of what is called."""
-    return getattr(function, "id", getattr(function, "attr", ""))
-
-
 # --- the command line ----------------------------------------------------------------------------
 
 
@@ -341,13 +321,7 @@ def notebooks(book: Path) -> list[Notebook]:
 
 
 def find_book(start: Path) -> Path:
-    """The clone of the book that a folder lies in.
-
-    Raises
-    ------
-    ValueError
-        If it lies in none.
-    """
+    """The clone of the book that a folder lies in."""
     for folder in (start, *start.parents):
         if (folder / "book" / "claims").is_dir() and (folder / "notebooks").is_dir():
             return folder
@@ -355,13 +329,7 @@ def find_book(start: Path) -> Path:
 
 
 def find_claim(claim: str, found: Sequence[Notebook]) -> Notebook:
-    """The notebook that gives the verdict on a claim.
-
-    Raises
-    ------
-    ValueError
-        If there is none; it names claims with similar ids.
-    """
+    """The notebook that gives the verdict on a claim; an error names claims with similar ids."""
     owners = {name: notebook for notebook in found for name in notebook.claims}
     if claim not in owners:
         near = difflib.get_close_matches(claim, owners, n=5) or ["without arguments it lists them"]
