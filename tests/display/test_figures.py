@@ -128,7 +128,7 @@ def test_band():
     figure, ax = panels()
     x = np.linspace(0, 1, 5)
     (line,) = ax.plot(x, x)
-    area = band(ax, x, x - 0.1, x + 0.1, label="two standard errors")
+    area = band(ax, x, x - 0.1, x + 0.1)
     assert area.get_facecolor()[0][:3] == pytest.approx(
         plt.matplotlib.colors.to_rgb(line.get_color())
     )

@@ -138,9 +138,7 @@ class Explorer:
         head, bodies, (box, moves) = self._table_of_frames(grid)
         chunks, frames = pack(bodies)
         rows = self._readouts(grid)
-        start = 0
-        for p in ps:
-            start = start * len(p.values) + p.start
+        start = int(np.ravel_multi_index([p.start for p in ps], [len(p.values) for p in ps]))
         data = {
             "alt": self.alt,
             "labels": [plain(p.label) for p in ps],
@@ -220,10 +218,8 @@ class Explorer:
                     f'style="background:#fff">{self.frame(**point)}</div>'
                 )
                 rows = self._readouts([point])
-                words.value = (
-                    "; ".join(f"{typeset(k)}: <b>{_e(v)}</b>" for k, v in rows[0].items())
-                    if rows
-                    else ""
+                words.value = "; ".join(
+                    f"{typeset(k)}: <b>{_e(v)}</b>" for row in rows for k, v in row.items()
                 )
             except ValueError as error:
                 words.value = f"<b>Outside the range:</b> {_e(str(error))}"

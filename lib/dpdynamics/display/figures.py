@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from ..arguments import finite_array, text, whole, within
-from .style import WIDTH
+from .style import INK, WIDTH
 from .svg import render
 
 SHORTEST_ALT = 40
@@ -96,15 +96,7 @@ def panels(columns: int = 1, *, height: float = 3.7, **options: Any) -> tuple[Fi
     return plt.subplots(1, whole("columns", columns, 1), figsize=size, **options)
 
 
-def band(
-    ax: Axes,
-    x: ArrayLike,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    *,
-    color: Any = None,
-    label: str = "",
-) -> PolyCollection:
+def band(ax: Axes, x: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> PolyCollection:
     """Shade the uncertainty between two curves, in the colour of the last line drawn.
 
     Parameters
@@ -112,10 +104,6 @@ def band(
     ax : Axes
     x, lower, upper : array_like, shape (n,)
         Abscissae and both edges, finite, ``lower <= upper``.
-    color : colour, optional
-        Instead of the last line's.
-    label : str, optional
-        For the legend.
     """
     edges = {"x": x, "lower": lower, "upper": upper}
     x, lower, upper = (finite_array(name, values) for name, values in edges.items())
@@ -126,8 +114,5 @@ def band(
         )
     if (lower > upper).any():
         raise ValueError("lower must not exceed upper anywhere")
-    if color is None:
-        color = ax.lines[-1].get_color() if ax.lines else "#222222"
-    return ax.fill_between(
-        x, lower, upper, color=color, alpha=0.18, linewidth=0, label=label or None
-    )
+    color: Any = ax.lines[-1].get_color() if ax.lines else INK
+    return ax.fill_between(x, lower, upper, color=color, alpha=0.18, linewidth=0)

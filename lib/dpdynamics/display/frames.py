@@ -1,7 +1,7 @@
 """The frames of an explorer as a table: what all share stands once, curves keep the same points."""
 
 import re
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +50,12 @@ def thin(frames: list[str]) -> list[str]:
         for (frame, _), xy in zip(drawn, points, strict=True):
             steps = (f"{commands[i]} {xy[i, 0]:.7g} {xy[i, 1]:.7g} " for i in kept)
             paths[frame, place] = "".join(steps) + close
-    thinned = []
-    for frame, text in enumerate(frames):
-        cut = _POLYLINE.split(text)
-        old = _POLYLINE.findall(text)
-        new = [paths.get((frame, place), d) for place, d in enumerate(old)]
-        thinned.append(cut[0] + "".join(d + rest for d, rest in zip(new, cut[1:], strict=True)))
-    return thinned
+
+    def thinned(frame: int, text: str) -> str:
+        places = count()
+        return _POLYLINE.sub(lambda match: paths.get((frame, next(places)), match[0]), text)
+
+    return [thinned(frame, text) for frame, text in enumerate(frames)]
 
 
 def needed(curves: NDArray[np.float64]) -> list[int]:

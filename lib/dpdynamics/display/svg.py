@@ -1,16 +1,15 @@
 """A matplotlib figure as compact SVG text that is the same, byte for byte, on every run."""
 
-import functools
 import io
+import itertools
 import re
+from collections import Counter
 from typing import Any
 
 import matplotlib
 from matplotlib.backend_bases import FigureCanvasBase
-from matplotlib.backends.backend_mixed import MixedModeRenderer
-from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
-from matplotlib.mathtext import MathTextParser
 from matplotlib.textpath import TextToPath
 
 from .style import RC
@@ -20,48 +19,24 @@ _COORDINATES = re.compile(
 )
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r'(?:href="|url\()#([^")]+)')
-
-
-_PARSED: Any = vars(MathTextParser)["_parse_cached"]
-
-
-class _Formulas(MathTextParser):
-    """Formulas, each parsed once; matplotlib remembers 50 for as long as a renderer lives."""
-
-    _parse_cached = functools.lru_cache(4096)(_PARSED.__wrapped__)
-
-
-_TEXT = TextToPath()
-_TEXT.mathtext_parser = _Formulas("path")
-
-
-class _Canvas(FigureCanvasBase):
-    """A canvas whose layout measures text with the renderer that draws it."""
-
-    def __init__(self, figure: Figure, renderer: Any) -> None:
-        super().__init__(figure)
-        self.get_renderer = lambda: renderer
+_TEXT = TextToPath()  # one for all drawings: it remembers the formulas that it parsed
 
 
 def _drawn(figure: Figure, whole: bool) -> str:
     """Draw as ``savefig`` does, but once: it draws everything twice where there is a layout."""
     buffer = io.StringIO()
-    canvas, dpi, image_dpi = figure.canvas, figure.dpi, RC["savefig.dpi"]
-    width, height = figure.get_size_inches()
-    points = FigureCanvasSVG.fixed_dpi
+    canvas, dpi = figure.canvas, figure.dpi
+    width, height = 72 * figure.get_size_inches()
     nothing = {"Date": None, "Creator": None}
-    vector: Any = RendererSVG(
-        points * width, points * height, buffer, None, image_dpi, metadata=nothing
-    )
-    vector._text2path = _TEXT
+    renderer: Any = RendererSVG(width, height, buffer, None, RC["savefig.dpi"], metadata=nothing)
+    renderer._text2path = _TEXT
     if whole:
-        convert = vector._convert_path
-        vector._convert_path = lambda path, transform=None, **_: convert(path, transform)
-    mixed: Any = MixedModeRenderer
-    renderer = mixed(figure, width, height, image_dpi, vector)
+        convert = renderer._convert_path
+        renderer._convert_path = lambda path, transform=None, **_: convert(path, transform)
     try:
-        _Canvas(figure, renderer)
-        figure.dpi = points
+        measuring: Any = FigureCanvasBase(figure)  # becomes the figure's: the layout asks it
+        measuring.get_renderer = lambda: renderer
+        figure.dpi = 72
         figure.set_facecolor(RC["savefig.facecolor"])
         figure.draw(renderer)
     finally:
@@ -118,22 +93,13 @@ def pack(frames: list[str]) -> tuple[list[str], list[list[int]]]:
     """
     pieces: dict[str, int] = {}
     sequences = [[pieces.setdefault(p, len(pieces)) for p in split(f)] for f in frames]
-    before: dict[int, set[int]] = {i: set() for i in pieces.values()}
-    after: dict[int, set[int]] = {i: set() for i in pieces.values()}
-    for sequence in sequences:
-        for a, b in zip([-1, *sequence], [*sequence, -1], strict=True):
-            if a >= 0:
-                after[a].add(b)
-            if b >= 0:
-                before[b].add(a)
+    steps = {step for s in sequences for step in itertools.pairwise([-1, *s, -1])}
+    leaving = Counter(a for a, _ in steps)
+    entering = Counter(b for _, b in steps)
+    follows = {b: a for a, b in steps if a >= 0 and leaving[a] == entering[b] == 1}
     text = list(pieces)
     chunks: list[str] = []
     renamed: dict[int, int] = {}
-    follows = {
-        b: next(iter(before[b]))
-        for b in before
-        if len(before[b]) == 1 and (a := next(iter(before[b]))) >= 0 and len(after[a]) == 1
-    }
     for piece in range(len(text)):  # pieces are numbered in order of appearance: a precedes b
         if piece in follows:
             renamed[piece] = renamed[follows[piece]]
