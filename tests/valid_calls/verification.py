@@ -90,7 +90,6 @@ CALLS: dict[str, Call] = {
         controls={"elsewhere": 0.7},
         bounds={"x": (0.0, 1.0)},
         rtol=1e-3,
-        sense="min",
     ),
     "out_of_reach": of(claim="lin2025.eq5", reason=Text("no computation decides it")),
     "privacy": of(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Array, fraction, one_of
+from ..arguments import Array, fraction
 from .attacks import Bounds, Box, attack
 from .evidence import Check, Comparison, judged
 from .statistics import finite
@@ -26,10 +27,8 @@ def optimum(
     controls: Mapping[str, Any],
     bounds: Bounds,
     rtol: float,
-    sense: str = "min",
-    rng: np.random.Generator | None = None,
 ) -> Check:
-    """Check a claimed optimum against a global numerical search, and report the curvature there.
+    """Check a claimed minimum against a global numerical search, and report the curvature there.
 
     Parameters
     ----------
@@ -38,34 +37,28 @@ def optimum(
     printed, corrected : array_like, shape (k,), or () if k = 1
         Claimed location, in the order of ``bounds``.
     bounds : mapping or sequence of (low, high)
-        A box with the optimum inside.
+        A box with the minimum inside.
     rtol : float
         Tolerance of each coordinate, relative to the larger of its size and 1 % of its range.
-    sense : {"min", "max"}
-    rng : numpy.random.Generator, optional
-        Starts of the search (a fixed generator if not given).
 
     Notes
     -----
-    Undecided when the optimum is on the boundary of the box, when the curvature there is not
+    Undecided when the minimum is on the boundary of the box, when the curvature there is not
     positive, or when the objective is too flat for ``rtol`` in double precision.
     """
-    one_of("sense", sense, ("min", "max"))
     fraction("rtol", rtol)
-    box, sign = Box(bounds), 1.0 if sense == "min" else -1.0
-
-    def cost(unit: Array) -> float:
-        return sign * box.call(objective, unit)
+    box = Box(bounds)
+    cost = partial(box.call, objective)
 
     def read(name: str, location: Any) -> Array:
         return shaped_like(box.low, "bounds")(name, np.atleast_1d(finite(name, location)))
 
-    def worse(*args: Any, **kwargs: Any) -> float:
-        return -sign * objective(*args, **kwargs)
+    def negative(*args: Any, **kwargs: Any) -> float:
+        return -objective(*args, **kwargs)
 
     claims = [read("printed", printed)]
     claims += [] if corrected is None else [read("corrected", corrected)]
-    found = attack(worse, bounds, rng=rng or np.random.default_rng(0), starts=32, generations=25)
+    found = attack(negative, bounds, rng=np.random.default_rng(0), starts=32, generations=25)
     starts = [np.array(list(found.argument.values())), *claims]
     ends = [box.descend(cost, (start - box.low) / box.width, xatol=1e-12) for start in starts]
     unit = min(ends, key=cost)
@@ -98,14 +91,14 @@ def optimum(
         (printed, corrected, controls),
         compare=compare,
         read=read,
-        test=f"location within {rtol:g} of the numerical {sense}imum, per coordinate",
+        test=f"location within {rtol:g} of the numerical minimum, per coordinate",
         comparisons=box.dimension,
         sizes={"coordinates": box.dimension, "evaluations": found.evaluations},
         numbers={
             "optimum": box.label(best),
-            "value": sign * value,
+            "value": value,
             "value lost at the printed location": lost,
-            "second derivatives": box.label(sign * np.diag(hessian) / box.width**2),
+            "second derivatives": box.label(np.diag(hessian) / box.width**2),
         },
         objections=tuple(objections),
     )
