@@ -235,7 +235,8 @@ class _Reader:
         elif isinstance(node, _BODIES):
             now, later = _reads(node)
             inside = now | later
-            effects, fills = _effects(node)
+            changed, fills = _effects(node)
+            effects = changed & inside  # the other names are its own
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
             inside = _handed(node.value) | _reads(node.value)[1]
             made = node.value.func if isinstance(node.value, ast.Call) else None
@@ -284,7 +285,7 @@ def _stores(node: ast.AST) -> set[str]:
 
 
 def _effects(body: ast.FunctionDef | ast.ClassDef) -> tuple[set[str], set[int | str | None]]:
-    """What a function of the notebook changes: global names; parameters, by place and by name."""
+    """What a function of the notebook changes: names; parameters, by place and by name."""
     found = _stores(body)
     for part in ast.walk(body):
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
@@ -292,7 +293,7 @@ def _effects(body: ast.FunctionDef | ast.ClassDef) -> tuple[set[str], set[int | 
     arguments = getattr(body, "args", None)
     own = [a.arg for a in [*arguments.args, *arguments.kwonlyargs]] if arguments else []
     filled = {key for pair in enumerate(own) if pair[1] in found for key in pair}
-    return found & set.union(*_reads(body)), filled
+    return found, filled
 
 
 def _handed(value: ast.expr) -> set[str]:

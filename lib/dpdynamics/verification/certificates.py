@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from .trial import put_to_test
 
 Statement = Callable[..., Any]
 Changed = Mapping[str, Any] | Statement
+Box = Mapping[str, tuple[flint.fmpq, flint.fmpq]]
 Sides = tuple[flint.arb, flint.arb]
 
 
@@ -62,13 +62,20 @@ def certified(
     whole("balls", balls, 1)
     if isinstance(over, str) or not isinstance(over, Iterable | None):
         raise ValueError(f"over must be a box or names of indeterminates, got {over!r}")
-    test: _Cover | _Algebra
+    sizes: dict[str, int] = {}
     if over is None or isinstance(over, Mapping):
-        test = _Cover({key: _ends(key, ends) for key, ends in (over or {}).items()}, balls)
-        names = tuple(test.box)
+        box = {key: _ends(key, ends) for key, ends in (over or {}).items()}
+        names, sizes = tuple(box), {"balls": 0}
+        compare = partial(_cover, box, balls, sizes)
+        test = f"left side < right side, in balls of {precision} bits that cover the box"
+        numbers: dict[str, Any] = {
+            "box": {key: [float(end) for end in ends] for key, ends in box.items()}
+        }
     else:
         names = tuple(over)
-        test = _Algebra(names)
+        compare = partial(_vanish, names)
+        test = "the difference of both sides vanishes, in exact rational algebra"
+        numbers = {"indeterminates": list(names)}
 
     def read(argument: str, given: Changed) -> Statement:
         sound = statement
@@ -90,91 +97,71 @@ def certified(
             "certified",
             np.zeros(0),
             (statement, corrected, controls),
-            compare=test.compare,
+            compare=compare,
             read=read,
             as_array=lambda function: np.array([repr(function)]),
-            test=test.words.format(precision=precision),
-            sizes=test.sizes,
-            numbers=test.numbers,
+            test=test,
+            sizes=sizes,
+            numbers=numbers,
         )
 
 
-@dataclass
-class _Cover:
-    """A box, halved along its relatively widest side until every piece decides."""
-
-    box: Mapping[str, tuple[flint.fmpq, flint.fmpq]]
-    most: int
-    sizes: dict[str, int] = field(default_factory=lambda: {"balls": 0})
-    words: str = "left side < right side, in balls of {precision} bits that cover the box"
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        return {"box": {key: [_float(end) for end in ends] for key, ends in self.box.items()}}
-
-    def compare(self, label: str, _: Any, statement: Statement) -> Comparison:
-        pieces, ratio, before = [tuple(self.box.values())], 0.0, self.sizes["balls"]
-        widths = [high - low for low, high in self.box.values()]
-        while pieces:
-            piece = pieces.pop()
-            self.sizes["balls"] += 1
-            middle = [(low + high) / 2 for low, high in piece]
-            inside = self._sides(label, statement, [flint.arb(value) for value in middle])
-            balls = [flint.arb(low).union(flint.arb(high)) for low, high in piece]
-            around = self._sides(label, statement, balls)
-            if all(left < right and right > 0 for left, right in around):
-                ratio = max(ratio, *(_float(left / right) for left, right in inside))
-                continue
-            place = {key: _float(value) for key, value in zip(self.box, middle, strict=True)}
-            for left, right in inside:
-                if left > right:
-                    excess = _float(left / right) if right > 0 else np.inf
-                    place |= {"left": _float(left), "right": _float(right)}
-                    return judged(label, max(excess, 1 + np.finfo(float).eps), place)
-            parts = [
-                (high - low) / width if width else width
-                for (low, high), width in zip(piece, widths, strict=True)
-            ]
-            widest = max(parts, default=None)
-            if not widest or self.sizes["balls"] - before >= self.most:
-                return Comparison(label, 1.0, UNDECIDED, worst=place)
-            k = parts.index(widest)
-            (low, high), half = piece[k], middle[k]
-            pieces += [(*piece[:k], part, *piece[k + 1 :]) for part in ((low, half), (half, high))]
-        return judged(label, min(ratio, 1.0), {"balls": self.sizes["balls"] - before})
-
-    def _sides(self, label: str, statement: Statement, values: list[flint.arb]) -> list[Sides]:
-        given = statement(**dict(zip(self.box, values, strict=True)))
-        pairs = given if isinstance(given, list) else [given]
-        for pair in pairs:
-            if not (isinstance(pair, tuple) and len(pair) == 2):
-                raise ValueError(f"{label}: a statement must return (left, right), got {pair!r}")
-        return [(flint.arb(left), flint.arb(right)) for left, right in pairs]
+def _cover(
+    box: Box, most: int, sizes: dict[str, int], label: str, _: Any, statement: Statement
+) -> Comparison:
+    """Halve a box along its relatively widest side until every piece decides; count the pieces."""
+    pieces, ratio, before = [tuple(box.values())], 0.0, sizes["balls"]
+    widths = [high - low for low, high in box.values()]
+    while pieces:
+        piece = pieces.pop()
+        sizes["balls"] += 1
+        middle = [(low + high) / 2 for low, high in piece]
+        inside = _sides(label, statement, box, [flint.arb(value) for value in middle])
+        balls = [flint.arb(low).union(flint.arb(high)) for low, high in piece]
+        around = _sides(label, statement, box, balls)
+        if all(left < right and right > 0 for left, right in around):
+            ratio = max(ratio, *(_float(left / right) for left, right in inside))
+            continue
+        place = {key: _float(value) for key, value in zip(box, middle, strict=True)}
+        for left, right in inside:
+            if left > right:
+                excess = _float(left / right) if right > 0 else np.inf
+                place |= {"left": _float(left), "right": _float(right)}
+                return judged(label, max(excess, 1 + np.finfo(float).eps), place)
+        parts = [
+            (high - low) / width if width else width
+            for (low, high), width in zip(piece, widths, strict=True)
+        ]
+        widest = max(parts, default=None)
+        if not widest or sizes["balls"] - before >= most:
+            return Comparison(label, 1.0, UNDECIDED, worst=place)
+        k = parts.index(widest)
+        (low, high), half = piece[k], middle[k]
+        pieces += [(*piece[:k], part, *piece[k + 1 :]) for part in ((low, half), (half, high))]
+    return judged(label, min(ratio, 1.0), {"balls": sizes["balls"] - before})
 
 
-@dataclass
-class _Algebra:
-    """Polynomials over the rationals in named indeterminates."""
+def _sides(label: str, statement: Statement, box: Box, values: list[flint.arb]) -> list[Sides]:
+    given = statement(**dict(zip(box, values, strict=True)))
+    pairs = given if isinstance(given, list) else [given]
+    for pair in pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise ValueError(f"{label}: a statement must return (left, right), got {pair!r}")
+    return [(flint.arb(left), flint.arb(right)) for left, right in pairs]
 
-    names: tuple[str, ...]
-    sizes: dict[str, int] = field(default_factory=dict)
-    words: str = "the difference of both sides vanishes, in exact rational algebra"
 
-    @property
-    def numbers(self) -> dict[str, Any]:
-        return {"indeterminates": list(self.names)}
-
-    def compare(self, label: str, _: Any, statement: Statement) -> Comparison:
-        ring = flint.fmpq_mpoly_ctx.get(self.names, "lex")
-        given = statement(**dict(zip(self.names, ring.gens(), strict=True)))
-        terms = given if isinstance(given, list) else [given]
-        for term in terms:
-            if not isinstance(term, flint.fmpq_mpoly | flint.fmpq | flint.fmpz | int):
-                raise ValueError(f"{label}: a statement must return polynomials, got {term!r}")
-        wrong = [str(term) for term in terms if term != 0]
-        if wrong:
-            return judged(label, np.inf, {"difference": wrong[0][:200]})
-        return judged(label, 0.0, {})
+def _vanish(names: tuple[str, ...], label: str, _: Any, statement: Statement) -> Comparison:
+    """See whether polynomials over the rationals, in these indeterminates, are zero."""
+    ring = flint.fmpq_mpoly_ctx.get(names, "lex")
+    given = statement(**dict(zip(names, ring.gens(), strict=True)))
+    terms = given if isinstance(given, list) else [given]
+    for term in terms:
+        if not isinstance(term, flint.fmpq_mpoly | flint.fmpq | flint.fmpz | int):
+            raise ValueError(f"{label}: a statement must return polynomials, got {term!r}")
+    wrong = [str(term) for term in terms if term != 0]
+    if wrong:
+        return judged(label, np.inf, {"difference": wrong[0][:200]})
+    return judged(label, 0.0, {})
 
 
 def _ends(name: str, ends: Any) -> tuple[flint.fmpq, flint.fmpq]:

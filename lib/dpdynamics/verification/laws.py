@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,6 @@ def distribution(
         values(name, cdf, grid)
         return partial(values, name, cdf)
 
-    @cache
     def tolerance(n: int) -> float:
         return float(stats.kstwo.isf(family_error, n)) + allowance
 

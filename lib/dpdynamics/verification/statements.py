@@ -85,7 +85,10 @@ def stated(
     }
     if where:
         bound = [_bind("statement", statement, *call) for call in calls]
-        grids = {name: [_named(arguments, name) for arguments in bound] for name in where}
+        for name in where:
+            if not all(name in arguments for arguments in bound):
+                raise ValueError(f"where must name arguments of the cases, got {name!r}")
+        grids = {name: [arguments[name] for arguments in bound] for name in where}
         found["where"] = {name: grid[0] if once else np.array(grid) for name, grid in grids.items()}
     return found
 
@@ -105,9 +108,3 @@ def _bind(
         return dict(inspect.signature(function).bind(*args, **named).arguments)
     except (TypeError, ValueError) as error:  # ValueError: a function without a signature
         raise ValueError(f"{whose} does not take these arguments: {error}") from None
-
-
-def _named(arguments: Mapping[str, Any], name: str) -> Any:
-    if name not in arguments:
-        raise ValueError(f"where must name arguments of the cases, got {name!r}")
-    return arguments[name]

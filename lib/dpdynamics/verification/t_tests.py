@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, fraction, one_of
+from ..arguments import Array, one_of
 from . import statistics as st
 from .evidence import Check, Comparison, judged
 from .statistics import FAMILY_ERROR, finite
@@ -39,9 +39,6 @@ class _TTest:
     names: Mapping[str, Array] = field(default_factory=dict)
     sides: int = 2
     unit: float = 0.0  # rounding is relative to the estimate, or to this where it is larger
-
-    def __post_init__(self) -> None:
-        fraction("family_error", self.family_error)
 
     def critical(self, dof: float) -> float:
         return st.critical_value(self.points, self.family_error, dof=dof, sides=self.sides)
