@@ -62,20 +62,7 @@ def certified(
     whole("balls", balls, 1)
     if isinstance(over, str) or not isinstance(over, Iterable | None):
         raise ValueError(f"over must be a box or names of indeterminates, got {over!r}")
-    sizes: dict[str, int] = {}
-    if over is None or isinstance(over, Mapping):
-        box = {key: _ends(key, ends) for key, ends in (over or {}).items()}
-        names, sizes = tuple(box), {"balls": 0}
-        compare = partial(_cover, box, balls, sizes)
-        test = f"left side < right side, in balls of {precision} bits that cover the box"
-        numbers: dict[str, Any] = {
-            "box": {key: [float(end) for end in ends] for key, ends in box.items()}
-        }
-    else:
-        names = tuple(over)
-        compare = partial(_vanish, names)
-        test = "the difference of both sides vanishes, in exact rational algebra"
-        numbers = {"indeterminates": list(names)}
+    names = () if over is None else tuple(over)
 
     def read(argument: str, given: Changed) -> Statement:
         sound = statement
@@ -92,6 +79,19 @@ def certified(
         return function
 
     with flint.ctx.workprec(precision):
+        if over is None or isinstance(over, Mapping):
+            box = {key: _ends(key, ends) for key, ends in (over or {}).items()}
+            sizes = {"balls": 0}
+            compare = partial(_cover, box, balls, sizes)
+            test = f"left side < right side, in balls of {precision} bits that cover the box"
+            numbers: dict[str, Any] = {
+                "box": {key: [_float(end) for end in ends] for key, ends in box.items()}
+            }
+        else:
+            sizes = {}
+            compare = partial(_vanish, names)
+            test = "the difference of both sides vanishes, in exact rational algebra"
+            numbers = {"indeterminates": list(names)}
         return put_to_test(
             name,
             "certified",
