@@ -42,7 +42,6 @@ CALLS: dict[str, Call] = {
         corrected={"power": 2},
         controls={"no power": lambda x: (1 + x, x)},
         precision=64,
-        balls=100,
     ),
     "coverage": of(
         name=Text("an event"),

@@ -54,7 +54,6 @@ def test_equality_inside_the_box_is_never_proved() -> None:
         statement=lambda x: (2 * x, 1 + x * x),
         over={"x": (0, 3)},
         controls={"wrong": lambda x: (2 + x, 1 + x * 0)},
-        balls=500,
     )
     assert check.outcome == "undecided"
     assert check.reasons == ("the measurement is too coarse for the printed statement",)
@@ -79,7 +78,6 @@ def test_undefined_sides_are_not_accepted() -> None:
         statement=lambda x: (x - 10, 1 / (x * x)),
         over={"x": (-1, 1)},
         controls={"wrong": lambda x: (arb(2), arb(1))},
-        balls=300,
     )
     assert check.outcome == "undecided"
 
@@ -90,7 +88,6 @@ def test_a_right_side_that_is_not_positive_proves_nothing() -> None:
         statement=lambda x: (-2 - x, -1 - x),
         over={"x": (0, 1)},
         controls={"wrong": lambda x: (arb(2), arb(1))},
-        balls=50,
     )
     assert check.outcome == "undecided"
 
@@ -202,7 +199,6 @@ def test_a_control_that_changes_nothing_is_the_statement_itself() -> None:
         ({"controls": {"c": {"nothing": 1}}}, "controls"),
         ({"over": ("x",), "statement": lambda x: (x, x)}, "must return polynomials"),
         ({"precision": 10}, "precision"),
-        ({"balls": 0}, "balls"),
     ],
 )
 def test_mistakes_are_named(wrong: dict[str, Any], words: str) -> None:

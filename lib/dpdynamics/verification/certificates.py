@@ -20,6 +20,8 @@ Changed = Mapping[str, Any] | Statement
 Box = Mapping[str, tuple[flint.fmpq, flint.fmpq]]
 Sides = tuple[flint.arb, flint.arb]
 
+BALLS = 20_000  # the most pieces of a box for one statement
+
 
 def certified(
     name: str,
@@ -29,7 +31,6 @@ def certified(
     corrected: Changed | None = None,
     controls: Mapping[str, Changed],
     precision: int = 128,
-    balls: int = 20_000,
 ) -> Check:
     """Prove a strict inequality at every point of a box, or an identity by exact algebra.
 
@@ -55,11 +56,8 @@ def certified(
         Changed keywords (of the corrected statement where there is one), or another function.
     precision : int
         Bits of the arithmetic, at least 53.
-    balls : int
-        The most pieces of the box for one statement.
     """
     whole("precision", precision, 53)
-    whole("balls", balls, 1)
     if isinstance(over, str) or not isinstance(over, Iterable | None):
         raise ValueError(f"over must be a box or names of indeterminates, got {over!r}")
     names = () if over is None else tuple(over)
@@ -82,7 +80,7 @@ def certified(
         if over is None or isinstance(over, Mapping):
             box = {key: _ends(key, ends) for key, ends in (over or {}).items()}
             sizes = {"balls": 0}
-            compare = partial(_cover, box, balls, sizes)
+            compare = partial(_cover, box, sizes)
             test = f"left side < right side, in balls of {precision} bits that cover the box"
             numbers: dict[str, Any] = {
                 "box": {key: [_float(end) for end in ends] for key, ends in box.items()}
@@ -106,9 +104,7 @@ def certified(
         )
 
 
-def _cover(
-    box: Box, most: int, sizes: dict[str, int], label: str, _: Any, statement: Statement
-) -> Comparison:
+def _cover(box: Box, sizes: dict[str, int], label: str, _: Any, statement: Statement) -> Comparison:
     """Halve a box along its relatively widest side until every piece decides; count the pieces."""
     pieces, ratio, before = [tuple(box.values())], 0.0, sizes["balls"]
     widths = [high - low for low, high in box.values()]
@@ -133,7 +129,7 @@ def _cover(
             for (low, high), width in zip(piece, widths, strict=True)
         ]
         widest = max(parts, default=None)
-        if not widest or sizes["balls"] - before >= most:
+        if not widest or sizes["balls"] - before >= BALLS:
             return Comparison(label, 1.0, UNDECIDED, worst=place)
         k = parts.index(widest)
         (low, high), half = piece[k], middle[k]

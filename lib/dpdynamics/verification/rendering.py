@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import words
 from .evidence import CORRECTED, FAILED, HELD, IDENTICAL, UNDECIDED, Comparison
-
-if TYPE_CHECKING:
-    from .verdicts import Verdict
 
 MIME = "application/vnd.dpdynamics.verdict+json"
 # Okabe-Ito hues of middle lightness, legible as an accent on light and on dark pages alike.
@@ -65,20 +62,6 @@ def plain(value: Any) -> Any:
     if np.isnan(number):
         raise ValueError("evidence must not contain NaN")
     return float(f"{number:.6g}") if np.isfinite(number) else str(number)
-
-
-def as_evidence(verdict: Verdict) -> dict[str, Any]:
-    """Return the machine-readable evidence of a verdict, as ``evidence.schema.json`` describes."""
-    checks = [
-        {**vars(check), "outcome": check.outcome, "reasons": check.reasons}
-        for check in verdict.checks
-    ]
-    for check in checks:
-        del check["objections"]  # they are among the reasons
-    record: dict[str, Any] = plain(
-        {**vars(verdict), "checks": checks, "errata": [vars(e) for e in verdict.errata]}
-    )
-    return {"claim": record.pop("claim"), "verdict": words.settled(record), **record}
 
 
 # --- words ---------------------------------------------------------------------------------------

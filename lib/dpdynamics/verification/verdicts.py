@@ -81,7 +81,13 @@ class Verdict:
     @property
     def evidence(self) -> dict[str, Any]:
         """All of it in the form of ``evidence.schema.json``."""
-        return rendering.as_evidence(self)
+        checks = [{**vars(c), "outcome": c.outcome, "reasons": c.reasons} for c in self.checks]
+        for check in checks:
+            del check["objections"]  # they are among the reasons
+        record: dict[str, Any] = rendering.plain(
+            {**vars(self), "checks": checks, "errata": [vars(e) for e in self.errata]}
+        )
+        return {"claim": record.pop("claim"), "verdict": words.settled(record), **record}
 
     def __str__(self) -> str:
         return rendering.as_text(self.evidence)
