@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..arguments import Array, one_of
+from ..arguments import Array, fraction, one_of
 from . import statistics as st
 from .evidence import Check, Comparison, judged
 from .statistics import FAMILY_ERROR, finite
@@ -162,6 +162,7 @@ def rate(
     if np.log10(x.max() / x.min()) < 1.5 - 1e-9:
         raise ValueError(f"sizes must span 1.5 decades, got {np.log10(x.max() / x.min()):.2f}")
     one_of("sense", sense, ("==", "<="))
+    fraction("family_error", family_error)
     allowed = stated_error(allowance)
 
     def read_values(argument: str, value: Any) -> Array:
