@@ -15,7 +15,7 @@ from dpdynamics.display.explorers import Explorer
 from dpdynamics.display.frames import definitions, thin
 from dpdynamics.display.parameter import plain, typeset
 from dpdynamics.display.style import WIDTH
-from dpdynamics.display.svg import render
+from dpdynamics.display.svg import measured
 
 T = np.linspace(0, 5, 100)
 WORDS = {
@@ -47,6 +47,10 @@ def data_of(html):
     return json.loads(re.search(r'class="dp-data">(.*?)</script>', html, re.DOTALL)[1])
 
 
+def frames_of(data):
+    return ["".join(data["chunks"][i] for i in s) for s in data["frames"]]
+
+
 class Tags(HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -66,7 +70,7 @@ def points(svg):
 def test_frames_are_those_drawn(made):
     """Every frame has matplotlib's curves, to a tenth of a point, and all else as it draws it."""
     data = data_of(made.html)
-    frames = ["".join(data["chunks"][i] for i in s) for s in data["frames"]]
+    frames = frames_of(data)
     assert len(set(frames)) == 6
     assert data["values"] == [["0.5 1/s", "1 1/s", "2 1/s"], ["0", "1"]]
     assert data["numbers"] == [[0.5, 1.0, 2.0], None]
@@ -85,7 +89,7 @@ def test_frames_are_those_drawn(made):
 def test_curves_keep_the_same_points(made):
     """What is interpolated in the page, number by number, has the same numbers in every frame."""
     data = data_of(made.html)
-    frames = ["".join(data["chunks"][i] for i in s) for s in data["frames"]]
+    frames = frames_of(data)
     shapes = {tuple(map(len, points(frame))) for frame in frames}
     assert len(shapes) == 1
     assert 10 < max(*shapes.pop()) < T.size
@@ -93,9 +97,7 @@ def test_curves_keep_the_same_points(made):
 
 def test_halfway_the_interpolated_curve_is_the_drawn_one(made):
     """In picture coordinates, as the page does it: three stops of a rate, one between two."""
-    texts = [
-        render(made._figure(rate=rate, offset=1), whole=True) for rate in (0.5, 1.0, 2.0, 2**0.5)
-    ]
+    texts = [measured(made._figure(rate=rate, offset=1))[0] for rate in (0.5, 1.0, 2.0, 2**0.5)]
     *stops, drawn = (max(points(t), key=len) for t in thin(texts))
     found = PchipInterpolator(np.log([0.5, 1.0, 2.0]), stops)(np.log(2) / 2)
     height = np.ptp(drawn[:, 1])
@@ -180,6 +182,23 @@ def test_panels_are_stacked_on_a_phone():
     width, height = map(float, data_of(made.html)["stacked"].split()[2:])
     assert 200 < width < 72 * WIDTH / 2 + 10
     assert 300 < height < 2 * 72 * 2.5 + 10
+
+
+def test_axes_stay_where_they_are_unless_words_need_more_room():
+    """A wider label moves the axes, a narrower one leaves them; no word leaves the picture."""
+
+    def labelled(label):
+        figure, ax = panels(height=2.5)
+        ax.plot(T, 5 * np.exp(-T))
+        ax.set_yticks([5.0], [label])
+        return figure
+
+    explorer = Explorer(labelled, {"label": ["middle", "i", "more than the middle"]}, **WORDS)
+    frames = frames_of(data_of(explorer.html))
+    left, narrow, wide = (max(points(f), key=len)[0, 0] for f in frames)
+    assert narrow == left
+    assert wide > left + 20
+    assert all(float(x) >= 0 for f in frames for x in re.findall(r"translate\((-?[\d.]+)", f))
 
 
 def test_panels_that_share_an_axis_keep_its_numbers():

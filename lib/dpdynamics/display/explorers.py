@@ -21,21 +21,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython import get_ipython
 from IPython.display import display
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from ..arguments import whole
+from ..arguments import Array, whole
 from .figures import Shown, describe
 from .frames import definitions, thin
 from .parameter import Parameter, plain, typeset
-from .svg import pack, render
+from .svg import measured, pack, render
 
 BUDGET = 600_000
 SCALE = 1.48
 """Pixels that a point takes at most, so that all explorers have one size of type."""
 NARROW = 5.4
 """Largest width in inches of a single panel, so that its words can be read on a phone."""
+FREE = 3.0
+"""Points that a layout leaves free around the words of every panel (matplotlib's default)."""
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -91,12 +91,27 @@ class Explorer:
     def _table_of_frames(
         self, grid: list[dict[str, Any]]
     ) -> tuple[str, list[str], tuple[str, str]]:
-        """Draw all frames; return what they share, what they do not, and the phone's layout."""
-        texts, boxes = [], []
+        """Draw all frames; return what they share, what they do not, and the phone's layout.
+
+        Axes stay where the first frame has them, unless the words of a frame need more room: a
+        layout takes as long as the drawing.
+        """
+        texts: list[str] = []
+        boxes: list[Array] = []
+        places: list[Any] = []
         for point in grid:
             figure = self._figure(**point)
-            texts.append(render(figure, prefix=self._prefix(), whole=True))
-            boxes.append(_boxes(figure))
+            if len(figure.axes) == len(places):
+                figure.set_layout_engine("none")
+                for ax, place in zip(figure.axes, places, strict=True):
+                    ax.set_position(place)
+            text, box = measured(figure, prefix=self._prefix())
+            if not places:
+                places = [ax.get_position(original=True) for ax in figure.axes]
+            elif len(box) == len(places) and not _fits(box, boxes[0]):
+                text, box = measured(self._figure(**point), prefix=self._prefix())
+            texts.append(text)
+            boxes.append(box)
         heads = {text[: text.index(">") + 1] for text in texts}
         if len(heads) > 1:
             raise ValueError("draw must return figures of one size on all the grid")
@@ -290,16 +305,13 @@ def _list(row: Mapping[str, str]) -> str:
     return f'<dl class="dp-readout" aria-live="polite">{items}</dl>'
 
 
-def _boxes(figure: Any) -> NDArray[np.float64]:
-    """Measure the axes of a drawn figure with their labels: left, top, right, bottom in points."""
-    renderer: Any = FigureCanvasAgg(figure).get_renderer()
-    boxes: Any = [ax.get_tightbbox(renderer).extents for ax in figure.axes]
-    left, low, right, high = np.transpose(boxes) * 72 / figure.dpi
-    height = 72 * figure.get_figheight()
-    return np.stack([left, height - high, right, height - low], axis=-1)
+def _fits(box: Array, first: Array) -> bool:
+    """Whether no words reach further than in the first frame by more than a layout leaves free."""
+    beyond = np.concatenate([first[:, :2] - box[:, :2], box[:, 2:] - first[:, 2:]])
+    return float(beyond.max()) < FREE
 
 
-def _stacked(boxes: list[NDArray[np.float64]], prefix: str) -> tuple[str, str]:
+def _stacked(boxes: list[Array], prefix: str) -> tuple[str, str]:
     """Lay panels out below one another: the new view box, and the style that moves them."""
     alike = [frame for frame in boxes if len(frame) == len(boxes[0])]
     lows, highs = np.min(alike, axis=0)[:, :2], np.max(alike, axis=0)[:, 2:]

@@ -4,14 +4,17 @@ import io
 import itertools
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import matplotlib
+import numpy as np
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextToPath
+from matplotlib.transforms import Bbox
 
+from ..arguments import Array
 from .style import RC
 
 _COORDINATES = re.compile(
@@ -22,7 +25,7 @@ _REFERENCE = re.compile(r'(?:href="|url\()#([^")]+)')
 _TEXT = TextToPath()  # one for all drawings: it remembers the formulas that it parsed
 
 
-def _drawn(figure: Figure, whole: bool) -> str:
+def _drawn(figure: Figure, prefix: str, whole: bool) -> tuple[str, list[Any]]:
     """Draw as ``savefig`` does, but once: it draws everything twice where there is a layout."""
     buffer = io.StringIO()
     canvas, dpi = figure.canvas, figure.dpi
@@ -38,25 +41,43 @@ def _drawn(figure: Figure, whole: bool) -> str:
         measuring.get_renderer = lambda: renderer
         figure.dpi = 72
         figure.set_facecolor(RC["savefig.facecolor"])
-        figure.draw(renderer)
+        with matplotlib.rc_context({key: RC[key] for key in ("svg.hashsalt", "svg.fonttype")}):
+            figure.draw(renderer)
+        boxes = (
+            [cast(Bbox, ax.get_tightbbox(renderer)).extents for ax in figure.axes] if whole else []
+        )
     finally:
         figure.dpi = dpi
         figure.set_canvas(canvas)
     renderer.finalize()
-    return buffer.getvalue()
+    return _compact(buffer.getvalue(), prefix), boxes
 
 
-def render(figure: Figure, *, prefix: str = "", whole: bool = False) -> str:
+def render(figure: Figure, *, prefix: str = "") -> str:
     """Draw a figure as a compact ``<svg>`` element.
 
     Coordinates are rounded to two decimals (0.01 pt), metadata, comments and unused ids are
     dropped. Scales are not rounded: they multiply glyphs that are thousands of units wide.
     ``prefix`` is put before every id, so that several drawings can live in one HTML page; with it
-    the ids that start with "panel" stay. ``whole`` keeps every vertex of every curve, also of what
-    lies outside the picture.
+    the ids that start with "panel" stay.
     """
-    with matplotlib.rc_context({key: RC[key] for key in ("svg.hashsalt", "svg.fonttype")}):
-        text = _drawn(figure, whole)
+    return _drawn(figure, prefix, whole=False)[0]
+
+
+def measured(figure: Figure, *, prefix: str = "") -> tuple[str, Array]:
+    """Draw with every vertex of every curve, also of what lies outside the picture; measure.
+
+    Returns the ``<svg>`` element, and the boxes (axes, 4) of the axes with their labels: left, top,
+    right and bottom in points.
+    """
+    text, boxes = _drawn(figure, prefix, whole=True)
+    left, low, right, high = np.transpose(boxes)
+    height = 72 * figure.get_figheight()
+    return text, np.stack([left, height - high, right, height - low], axis=-1)
+
+
+def _compact(text: str, prefix: str) -> str:
+    """Leave out of SVG text what no reader sees (see `render`)."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"\s+", " ", text).replace("> <", "><").replace(" />", "/>").strip()
