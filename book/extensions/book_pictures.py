@@ -13,7 +13,8 @@ from book_figures import drawings
 from book_ledger.inventory import uses_graph
 from book_ledger.layout import arrange, curve
 from book_ledger.ledger import Ledger, build
-from book_ledger.wording import SYMBOLS, verdict_class
+from book_ledger.wording import verdict_class
+from dpdynamics.verification.rendering import SYMBOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "book" / "figures"

@@ -112,7 +112,7 @@ def _statements(app: Sphinx) -> Iterator[Entry]:
         source = ledger.inventory.sources[row.claim.paper].cited
         name, words = f"{row.claim.label}. {row.claim.name}", f"{claim} {row.claim.statement}"
         told = [(f"claim:{claim}", name, words)]
-        for number, wrong in enumerate(row.decision.errata if row.decision else (), start=1):
+        for number, wrong in enumerate(row.errata, start=1):
             words = f"{wrong.location}: {wrong.printed} {wrong.correct} {claim}"
             told.append((f"erratum:{claim}-{number}", f"Erratum of {row.claim.label}", words))
         for target, heading, text in told:

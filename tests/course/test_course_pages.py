@@ -62,7 +62,7 @@ PLAN = {
 
 
 def build(folder: Path, page: str = PAGE) -> tuple[str, str]:
-    """Build a book of two chapters, one of them planned; return the page and the warnings."""
+    """Build a book of two chapters, one of them with a plan; return the page and the warnings."""
     import planted_course
 
     root = Book(folder).write()
@@ -76,7 +76,7 @@ def build(folder: Path, page: str = PAGE) -> tuple[str, str]:
     notebook.cells.append(nbformat.v4.new_markdown_cell(LESSON))
     nbformat.write(notebook, chapter)
     (root / "index.md").write_text(
-        f"{page}\n```{{toctree}}\nnotebooks/part/chapter\n```\n", "utf-8"
+        f"{page}\n```{{toctree}}\nnotebooks/part/chapter\nnotebooks/part/later\n```\n", "utf-8"
     )
     out, warnings = root / "_build", io.StringIO()
     options = {
@@ -109,7 +109,7 @@ def test_the_graph_names_and_links_the_chapters(page: str) -> None:
     assert 'data-chapter="later" aria-label="Later: builds on A chapter"' in page
     assert page.count('class="course-edge"') == 1
     words = " ".join(re.sub(r"<[^>]+>", "", page).split())
-    assert "A chapter needs no other chapter. Later (planned) needs no other chapter" in words
+    assert "A chapter needs no other chapter. Later needs no other chapter" in words
     assert "its claims use those of A chapter." in words
 
 
@@ -121,11 +121,8 @@ def test_goals_times_and_points(page: str) -> None:
     assert re.search(r"Exercise 1 (\(An exercise\) )?10 10 min", words)
     assert "Something tiny several 3 25 min 15 5" in words
     assert "1 A chapter 1 h 30 45 min Something tiny, 25 min 2 h 40 10 min" in words
-    assert (
-        "2 Later (planned) 0 min 0 min – 0 min 0 min All 1 h 30 45 min 25 min 2 h 40 10 min"
-        in words
-    )
-    assert "A chapter . What is a sum? 45 min Later (planned)" in words
+    assert "2 Later 0 min 0 min – 0 min 0 min All 1 h 30 45 min 25 min 2 h 40 10 min" in words
+    assert "A chapter . What is a sum? 45 min Later" in words
     assert "Both take 45 min, as 45 min do." in words
 
 

@@ -1,4 +1,4 @@
-"""A small book of one paper, three claims and one chapter, with outputs written by hand."""
+"""A small book of one paper, three claims and two chapters, with outputs written by hand."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from book_ledger.evidence import MIME
 from book_ledger.inventory import digest
 
 CHAPTER = "notebooks/part/chapter.ipynb"
+LATER = "notebooks/part/later.ipynb"
 
 
 def claim(name: str, kind: str, uses: list[str] | None = None) -> dict[str, Any]:
@@ -109,7 +110,10 @@ def cell(*records: dict[str, Any], execution: int | None = 1) -> Any:
 
 
 class Book:
-    """A book in a folder: change ``paper``, ``chapters`` or ``cells``, then :meth:`write` it."""
+    """A book in a folder: change ``paper``, ``chapters`` or ``cells``, then :meth:`write` it.
+
+    A last cell soundly decides what the chapter owns and ``cells`` do not, unless ``gaps``.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -131,7 +135,7 @@ class Book:
             "notebook": CHAPTER,
             "owns": ["test2025.def1", "test2025.thm1"],
         }
-        later = {"key": "later", "title": "Later", "planned": True, "owns": ["test2025.cor1"]}
+        later = {"key": "later", "title": "Later", "notebook": LATER, "owns": ["test2025.cor1"]}
         self.chapters = {
             "sources": ["test2025"],
             "parts": [{"key": "part", "title": "Part I", "chapters": [ready, later]}],
@@ -139,6 +143,7 @@ class Book:
         self.own: dict[str, Any] | None = None
         self.digests: dict[str, Any] | None = None
         self.cells = [new_markdown_cell("# A chapter"), cell(record())]
+        self.gaps = False
 
     def add_own(self) -> None:
         """Add a statement of the book itself, owned by the chapter."""
@@ -148,30 +153,38 @@ class Book:
         self.chapters["parts"][0]["chapters"][0]["owns"].append("book2026.overlap1")
 
     def write(self) -> Path:
-        """Write inventory and notebook; return the root.
-
-        Unless a test says otherwise, the chapter lists as open what its cells do not decide.
-        """
-        outputs = [output for cell in self.cells for output in cell.get("outputs", [])]
-        decided = {o["data"][MIME]["claim"] for o in outputs if MIME in o.get("data", {})}
-        chapters = copy.deepcopy(self.chapters)
-        for entry in (e for part in chapters["parts"] for e in part["chapters"]):
-            if "notebook" in entry:
-                entry.setdefault("open", [c for c in entry["owns"] if c not in decided])
+        """Write inventory and notebooks; return the root."""
         folder = self.root / "book" / "claims"
         folder.mkdir(parents=True, exist_ok=True)
         kept = {c["id"]: {"digest": digest(c.get("statement", ""))} for c in self.paper["claims"]}
         files = {
             "test2025.yml": self.paper,
-            "chapters.yml": chapters,
+            "chapters.yml": self.chapters,
             "digests.yml": kept if self.digests is None else self.digests,
         }
         if self.own:
             files["book2026.yml"] = self.own
         for name, content in files.items():
             (folder / name).write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
-        path = self.root / CHAPTER
-        path.parent.mkdir(parents=True, exist_ok=True)
         metadata = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
-        nbformat.write(new_notebook(cells=copy.deepcopy(self.cells), metadata=metadata), path)
+        for chapter in self.chapters["parts"][0]["chapters"]:
+            written = chapter.get("notebook") == CHAPTER
+            cells = self.cells if written else [new_markdown_cell(f"# {chapter['title']}")]
+            path = self.root / chapter.get("notebook", LATER)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            rest = [] if self.gaps else self.undecided(chapter["owns"], cells)
+            cells = copy.deepcopy([*cells, *([cell(*rest)] if rest else [])])
+            nbformat.write(new_notebook(cells=cells, metadata=metadata), path)
         return self.root
+
+    def undecided(self, owned: list[str], cells: list[Any]) -> list[dict[str, Any]]:
+        """Sound verdicts on the claims of which no cell has one."""
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        decided = {o["data"][MIME]["claim"] for o in outputs if MIME in o.get("data", {})}
+        own = self.own["claims"] if self.own else []
+        kinds = {c["id"]: c.get("kind") for c in [*self.paper["claims"], *own]}
+        return [
+            record(assumed=kinds.get(claim) == "definition") | {"claim": claim}
+            for claim in owned
+            if claim not in decided
+        ]

@@ -120,9 +120,9 @@ def test_unknown_kind(tmp_path: Path) -> None:
     assert "test2025.yml, test2025.cor1, kind: 'hunch'" in problems(book)
 
 
-def test_chapter_is_either_planned_or_has_a_notebook(tmp_path: Path) -> None:
+def test_chapter_is_either_a_notebook_or_a_page(tmp_path: Path) -> None:
     book = Book(tmp_path)
-    book.chapters["parts"][0]["chapters"][0]["planned"] = True
+    book.chapters["parts"][0]["chapters"][0]["page"] = "book/page"
     assert "chapters.yml, part, chapter:" in problems(book)
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_output
-from planting import CHAPTER, ERRATUM, Book, cell, check, comparison, record
+from planting import CHAPTER, ERRATUM, LATER, Book, cell, check, comparison, record
 
 from book_ledger import gate, ledger
+from book_ledger.inventory import InventoryError
 from dpdynamics.verification import Erratum, identity, instead, out_of_reach, verdict
 
 
@@ -47,7 +48,7 @@ def test_sound_evidence_passes(book: Book) -> None:
     book.cells[1:] = [cell(definition, theorem)]
     assert gate.problems(book.write()) == []
     rows = ledger.build(book.root).rows
-    assert [row.verdict for row in rows.values()] == ["assumed", "holds, misprinted", "planned"]
+    assert [row.verdict for row in rows.values()] == ["assumed", "holds, misprinted", "holds"]
 
 
 def test_planted_false_claim(book: Book) -> None:
@@ -232,11 +233,14 @@ def test_unknown_claim(book: Book) -> None:
     assert "test2025.thm9: no such claim" in problem(book, cell(record("thm9")))
 
 
-def test_claim_of_a_planned_chapter(book: Book) -> None:
-    words = problem(book, cell(record("cor1")))
-    assert (
-        "decided in a chapter that does not own it: it belongs to later, which is planned" in words
+def test_claim_of_another_chapter(book: Book) -> None:
+    book.cells[1:] = [cell(record("cor1"))]
+    foreign, again = gate.problems(book.write())
+    assert foreign.startswith(
+        f"{CHAPTER}, cell 2 [1], test2025.cor1: decided in a chapter that does"
     )
+    assert foreign.endswith("not own it: it belongs to later")
+    assert again == f"{LATER}, cell 2 [1], test2025.cor1: decided before, in {CHAPTER}, cell 2 [1]"
 
 
 def test_claim_decided_twice(book: Book) -> None:
@@ -244,19 +248,22 @@ def test_claim_decided_twice(book: Book) -> None:
     assert f"decided before, in {CHAPTER}, cell 2 [1]" in words
 
 
-def test_a_verdict_cannot_vanish(book: Book) -> None:
-    chapter = book.chapters["parts"][0]["chapters"][0]
-    chapter["open"] = ["test2025.def1"]
-    book.cells[1:] = [new_code_cell("_ = verdict(...)", execution_count=1)]
-    (words,) = gate.problems(book.write())
-    assert words.startswith(f"{CHAPTER}: no cell decides test2025.thm1")
-
-
-def test_what_is_decided_is_not_open(book: Book) -> None:
-    book.chapters["parts"][0]["chapters"][0]["open"] = ["test2025.def1", "test2025.thm1"]
-    assert "test2025.thm1: decided, but chapters.yml lists it as open" in problem(
-        book, cell(record())
-    )
+def test_every_claim_has_a_verdict(book: Book) -> None:
+    book.gaps = True
+    page = {"key": "page", "title": "Page", "page": "book/page", "owns": ["test2025.cor1"]}
+    book.chapters["parts"][0]["chapters"][1] = page
+    book.cells[1:] = [cell(record("def1", assumed=True)), new_code_cell("1", execution_count=2)]
+    words = [
+        f"{CHAPTER}: no cell decides test2025.thm1, which the chapter owns",
+        "book/page: no cell decides test2025.cor1, which the chapter owns",
+    ]
+    assert gate.problems(book.write()) == [
+        f"{LATER}: no chapter in chapters.yml lists this notebook",
+        *words,
+    ]
+    with pytest.raises(InventoryError) as caught:
+        ledger.build(book.root)
+    assert caught.value.problems == words
 
 
 def test_assumed_is_for_definitions(book: Book) -> None:
@@ -280,17 +287,19 @@ def test_malformed_record(book: Book) -> None:
 def test_missing_and_unlisted_notebooks(book: Book) -> None:
     book.write()
     (book.root / CHAPTER).rename(book.root / "notebooks/part/other.ipynb")
-    missing, unlisted, foreign = gate.problems(book.root)
-    assert missing == f"{CHAPTER}: listed in chapters.yml and not marked planned, but missing"
+    unlisted, missing, *foreign = gate.problems(book.root)
+    assert missing == f"{CHAPTER}: listed in chapters.yml, but missing"
     assert unlisted == "notebooks/part/other.ipynb: no chapter in chapters.yml lists this notebook"
-    assert "decided in a chapter that does not own it: it belongs to chapter" in foreign
+    words = "decided in a chapter that does not own it: it belongs to chapter"
+    assert len(foreign) == 2 and all(words in line for line in foreign)
+    with pytest.raises(InventoryError, match="listed in chapters.yml, but missing"):
+        ledger.build(book.root)
 
 
-def test_completeness_needs_all_ancestors(book: Book) -> None:
-    book.cells[1:] = [cell(record())]
-    assert ledger.build(book.write()).complete == set()
-    book.cells[1:] = [cell(record("def1", assumed=True), record())]
-    assert ledger.build(book.write()).complete == {"test2025.def1", "test2025.thm1"}
+def test_a_file_that_is_no_notebook(book: Book) -> None:
+    (book.write() / CHAPTER).write_text("{")
+    (words,) = gate.problems(book.root)
+    assert words.startswith(f"{CHAPTER}: not a notebook: ")
 
 
 def own(**changes: object) -> dict:
@@ -304,7 +313,7 @@ def test_own_statements_are_counted_apart(book: Book) -> None:
     assert gate.problems(book.write()) == []
     found = ledger.build(book.root)
     assert list(found.inventory.papers) == ["test2025"]
-    assert (found.count(), found.count("holds")) == (3, 1)
+    assert (found.count(), found.count("holds")) == (3, 2)
     assert (found.count(source="book2026"), found.count("holds", "book2026")) == (1, 1)
     data = found.as_json()
     assert data["counts"]["all"]["claims"] == 3

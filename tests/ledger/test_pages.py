@@ -12,6 +12,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 from planting import ERRATUM, Book, cell, check, comparison, record
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from book_ledger import ledger, letters
@@ -24,8 +25,8 @@ BOX = "```{claim} test2025.thm1\n```"
 PAGE = """# Page
 
 See {claimref}`test2025.cor1` and {claimref}`words <test2025.thm1>`; {ledger-count}`holds` of
-{ledger-count}`test2025 claims`, {ledger-count}`errata` erratum; {ledger-count}`with-verdict` of
-{ledger-count}`claims` with a verdict, {ledger-count}`test2025 decided` decided,
+{ledger-count}`test2025 claims`, {ledger-count}`errata` erratum; of {ledger-count}`claims`
+{ledger-count}`test2025 decided` decided,
 {ledger-count}`assumed` assumed; {ledger-count}`errata constant` constant,
 {ledger-count}`exercised` of {ledger-count}`terms` terms, {ledger-count}`test2025 coverage`.
 
@@ -44,7 +45,7 @@ def build(book: Book, page: str = PAGE) -> tuple[Path, str]:
     """Build a book; return the site and the warnings."""
     root = book.write()
     (root / "index.md").write_text(
-        f"{page}\n```{{toctree}}\nnotebooks/part/chapter\n```\n", "utf-8"
+        f"{page}\n```{{toctree}}\nnotebooks/part/chapter\nnotebooks/part/later\n```\n", "utf-8"
     )
     out, warnings = root / "_build", io.StringIO()
     options = {
@@ -67,7 +68,7 @@ def build(book: Book, page: str = PAGE) -> tuple[Path, str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site with an assumed definition, a corrected theorem and a planned corollary."""
+    """A site with an assumed definition, a corrected theorem and a corollary that holds."""
     corrected = check(
         outcome="corrected",
         printed=comparison("printed", 40.0),
@@ -117,12 +118,6 @@ def test_erratum_and_bound_lead_to_their_check(site: Path) -> None:
     assert '<a id="check-test2025-thm1-1"></a>' in chapter
 
 
-def test_planned_row_has_no_link_to_a_cell(site: Path) -> None:
-    text = (site / "index.html").read_text("utf-8")
-    row = text[text.index('id="ledger-test2025-cor1"') :].partition("</tbody>")[0]
-    assert "#verdict-" not in row and "planned" in row
-
-
 def test_box_shows_statement_source_and_verdict(site: Path) -> None:
     chapter = (site / "notebooks/part/chapter.html").read_text("utf-8")
     box = chapter[chapter.index('id="claim-test2025-thm1"') :]
@@ -133,19 +128,18 @@ def test_box_shows_statement_source_and_verdict(site: Path) -> None:
 def test_counts_come_from_the_ledger(site: Path) -> None:
     text = (site / "index.html").read_text("utf-8")
     assert (
-        "0 of\n3, 1 erratum; 2 of\n3 with a verdict, 1 decided,\n1 assumed; 1 constant,\n"
-        "2 of 4 terms, 50 %." in text
+        "1 of\n3, 1 erratum; of 3\n2 decided,\n1 assumed; 1 constant,\n3 of 6 terms, 50 %." in text
     )
 
 
-def test_graph_names_every_claim_and_marks_the_complete(site: Path) -> None:
+def test_graph_names_every_claim_with_its_verdict(site: Path) -> None:
     text = (site / "index.html").read_text("utf-8")
     nodes = dict(re.findall(r'<a class="(claim-node [^"]*)" data-claim="([^"]*)"', text))
     classes = {claim: names.split() for names, claim in nodes.items()}
     assert set(classes) == {"test2025.def1", "test2025.thm1", "test2025.cor1"}
-    assert "complete" in classes["test2025.thm1"]
-    assert "complete" not in classes["test2025.cor1"]
-    assert 'aria-label="Thm 1, about thm1: holds, misprinted; everything it rests on' in text
+    assert "v-holds-misprinted" in classes["test2025.thm1"]
+    assert "v-holds" in classes["test2025.cor1"]
+    assert 'aria-label="Thm 1, about thm1: holds, misprinted"' in text
     assert '<div class="claim-graph" data-first="test2025">' in text
 
 
@@ -186,8 +180,8 @@ def test_text_is_escaped_and_a_link_to_nowhere_is_plain(tmp_path: Path) -> None:
     assert warnings == ""
     text = (out / "index.html").read_text("utf-8")
     label = "test2025.cor1: a &lt;b&gt; &amp; &#34;c&#34;"
-    assert f'<span title="{label}">Corollary 1</span>' in text
-    assert "<title>Corollary 1, a &lt;b&gt; &amp; &#34;c&#34;: planned</title>" in text
+    assert f'<a title="{label}">Corollary 1</a>' in text
+    assert "<title>Corollary 1, a &lt;b&gt; &amp; &#34;c&#34;: holds</title>" in text
 
 
 def test_what_the_gate_refuses_is_a_warning_of_the_build(tmp_path: Path) -> None:
@@ -197,6 +191,13 @@ def test_what_the_gate_refuses_is_a_warning_of_the_build(tmp_path: Path) -> None
     _, warnings = build(book)
     place = "notebooks/part/chapter.ipynb, cell 2 [1], test2025.thm1"
     assert f"WARNING: {place}: undecided: the measurement is too coarse" in warnings
+
+
+def test_a_claim_without_a_verdict_stops_the_build(tmp_path: Path) -> None:
+    book = Book(tmp_path)
+    book.gaps = True
+    with pytest.raises(ExtensionError, match="ipynb: no cell decides test2025.def1, which"):
+        build(book)
 
 
 def test_unknown_ids_are_warnings(tmp_path: Path) -> None:
@@ -269,8 +270,8 @@ def evidence_page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_summary_counts_the_papers_alone(evidence_page: str) -> None:
-    assert "3 checks, 3 controls." in evidence_page
-    label = "All papers: 1 holds, misprinted, 1 out of reach, 1 planned, of 3"
+    assert "4 checks, 4 controls." in evidence_page
+    label = "All papers: 1 holds, 1 holds, misprinted, 1 out of reach, of 3"
     assert f'aria-label="{label}"' in evidence_page
     assert 'aria-label="This book’s own: 1 holds, of 1"' in evidence_page
 
@@ -306,7 +307,7 @@ def test_letter_counts_and_names_its_script(tmp_path: Path) -> None:
         "We suggest one correction",
         "**1. Theorem 1, display** (constant).",
         "Script: test2025.thm1.py",
-        "2 of the 4 terms",
+        "3 of the 6 terms",
     ):
         assert words in letter
 
@@ -326,7 +327,7 @@ def test_own_statement_is_not_called_printed(tmp_path: Path) -> None:
     text = (out / "index.html").read_text("utf-8")
     row = text[text.index('id="ledger-book2026-overlap1"') :].partition("</tbody>")[0]
     assert "printed" not in row
-    assert "0 of\n3, 0 erratum" in text or "1 of\n3, 0 erratum" in text
+    assert "2 of\n3, 0 erratum" in text
 
 
 def test_most_chapters_of_the_book_name_what_is_open() -> None:

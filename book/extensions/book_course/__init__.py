@@ -63,7 +63,7 @@ class CourseDirective(LedgerDirective):
         chapters = self.ledger.inventory.chapters
         return [chapters[name] for name in needed(self.root, chapters[key]) if name in chapters]
 
-    def planned(self) -> list[tuple[Chapter, Plan]]:
+    def taught(self) -> list[tuple[Chapter, Plan]]:
         """Chapters that have a plan, in the order of the book."""
         found = self.plans()
         chapters = self.ledger.inventory.chapters
@@ -76,13 +76,9 @@ class Prerequisites(CourseDirective):
     templates = ("course/graph.html", "course/prerequisites.md")
 
     def data(self) -> dict[str, Any]:
-        """The picture, and the pages that there are."""
+        """The picture, and what each chapter needs."""
         needs = {key: self.needs(key) for key in self.ledger.inventory.chapters}
-        return {
-            **draw(self.ledger.inventory, needs),
-            "pages": self.env.found_docs,
-            "needs": needs,
-        }
+        return {**draw(self.ledger.inventory, needs), "needs": needs}
 
 
 class Chapters(CourseDirective):
@@ -92,7 +88,7 @@ class Chapters(CourseDirective):
 
     def data(self) -> dict[str, Any]:
         """The plans."""
-        return {"planned": self.planned()}
+        return {"taught": self.taught()}
 
 
 class Exercises(Chapters):

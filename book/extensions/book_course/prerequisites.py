@@ -29,9 +29,9 @@ def uses(inventory: Inventory) -> list[tuple[str, str]]:
 
 
 def order(inventory: Inventory) -> dict[str, int]:
-    """Place in the book of every chapter to read: a notebook, or one that is to decide claims."""
+    """Place in the book of every chapter to read: a notebook, and no appendix."""
     chapters = enumerate(inventory.chapters.items())
-    return {k: n for n, (k, c) in chapters if (c.owns or c.notebook) and not c.appendix}
+    return {k: n for n, (k, c) in chapters if c.notebook and not c.appendix}
 
 
 def earlier(inventory: Inventory) -> nx.DiGraph:

@@ -53,7 +53,7 @@ def read(app: Sphinx) -> None:
     try:
         found = ledger.build(root)
     except inventory.InventoryError as error:
-        raise ExtensionError(f"the inventory of claims is inconsistent:\n{error}") from error
+        raise ExtensionError(f"there is no ledger:\n{error}") from error
     files = [*inventory.files(root), *(root / path for path in found.notebooks)]
     app.book_ledger = found  # type: ignore[attr-defined]
     app.book_ledger_files = files  # type: ignore[attr-defined]
@@ -61,11 +61,6 @@ def read(app: Sphinx) -> None:
     for script in app.book_scripts:  # type: ignore[attr-defined]
         if script.problem:
             LOGGER.warning("no script %s: %s", script.name, script.problem, type="book_ledger")
-    for path, notebook in found.notebooks.items():
-        if notebook is None:
-            LOGGER.warning("chapters.yml lists %s, which is missing", path, type="book_ledger")
-        for fault in notebook.faults if notebook else ():
-            LOGGER.warning("%s", fault, type="book_ledger")
     for decision in found.decisions:
         for wrong in gate.of_record(decision.record):
             place = f"{decision.place}, {decision.claim}"

@@ -9,7 +9,7 @@ from typing import Any
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 
-from dpdynamics.verification import words
+from dpdynamics.verification import rendering, words
 
 from .graph import draw
 from .inventory import KINDS
@@ -17,7 +17,6 @@ from .pages import ERRATA_LABEL, LEDGER_LABEL, LedgerDirective
 from .questions import open_questions
 from .roles import GRADES, found
 from .summary import VIEWS, Summary
-from .wording import SYMBOLS
 
 
 class ClaimDirective(LedgerDirective):
@@ -55,7 +54,9 @@ class TableDirective(LedgerDirective):
             "choices": {
                 "paper": [("papers", "all papers"), *sources],
                 "kind": [(kind, kind) for kind in KINDS],
-                "verdict": [(verdict, f"{SYMBOLS[verdict]} {verdict}") for verdict in verdicts],
+                "verdict": [
+                    (verdict, f"{rendering.SYMBOLS[verdict]} {verdict}") for verdict in verdicts
+                ],
                 "errata": [*((grade, grade) for grade in GRADES), ("none", "no erratum")],
                 "statement": [("paper", "of the paper"), ("rebuilt", "rebuilt by us")],
                 "chapter": [(c.key, c.title) for c in inventory.chapters.values() if c.owns],
@@ -126,11 +127,7 @@ class OpenQuestionsDirective(LedgerDirective):
         """What each chapter says, and the chapters that say nothing."""
         root = Path(self.env.srcdir)
         chapters = [c for c in self.ledger.inventory.chapters.values() if c.notebook]
-        found = [
-            (self.page(chapter), open_questions(root, chapter))
-            for chapter in chapters
-            if chapter.docname in self.env.found_docs
-        ]
+        found = [(self.page(chapter), open_questions(root, chapter)) for chapter in chapters]
         return {
             "questions": [(name, texts) for name, texts in found if texts],
             "silent": [name for name, texts in found if not texts],

@@ -21,10 +21,8 @@ from dpdynamics.verification.rendering import MIME
 
 SCHEMA = Path(rendering.__file__).parent / "evidence.schema.json"
 
-PLANNED = "planned"
 FOUND = (words.HOLDS, words.REBUILT, words.MISPRINTED, words.CONDITIONAL, words.FAILS)  # decided
 SETTLED = (*FOUND, words.ASSUMED, words.OUT_OF_REACH)
-VERDICTS = (*words.VERDICTS, PLANNED)
 
 Record = Mapping[str, Any]
 
@@ -48,7 +46,7 @@ class Decision:
 
     @property
     def verdict(self) -> str:
-        """One of :data:`VERDICTS`, as recorded."""
+        """The word for it, as recorded."""
         return str(self.record["verdict"])
 
     @property
@@ -109,23 +107,21 @@ def tightest(check: Record) -> float:
 
 @dataclass(frozen=True)
 class Notebook:
-    """What one notebook recorded; ``faults`` are its cells without sound outputs, in words."""
+    """What one notebook recorded; ``faults`` are what it lacks of sound outputs, in words."""
 
     path: str
     decisions: tuple[Decision, ...]
     faults: tuple[str, ...]
 
 
-def read(root: Path, notebook: str) -> Notebook | None:
-    """Read the stored outputs of the notebook at a path from the root; None if there is none."""
-    path = root / notebook
-    if not path.is_file():
-        return None
-    return parse(json.loads(path.read_text("utf-8")), notebook)
-
-
-def parse(document: Mapping[str, Any], notebook: str) -> Notebook:
-    """Collect verdicts and faults from a notebook's JSON."""
+def read(root: Path, notebook: str) -> Notebook:
+    """Read verdicts and faults from the stored outputs of the notebook at a path from the root."""
+    try:
+        document = json.loads((root / notebook).read_text("utf-8"))
+    except FileNotFoundError:
+        return Notebook(notebook, (), (f"{notebook}: listed in chapters.yml, but missing",))
+    except json.JSONDecodeError as error:
+        return Notebook(notebook, (), (f"{notebook}: not a notebook: {error}",))
     decisions: list[Decision] = []
     faults: list[str] = []
     for position, cell in enumerate(document.get("cells", []), start=1):

@@ -6,7 +6,6 @@ recorded ratios.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,9 @@ from dpdynamics.verification.evidence import CORRECTED, FAILED, HELD, UNDECIDED
 from dpdynamics.verification.words import ASSUMED, HOLDS, OUT_OF_REACH
 
 from . import evidence
-from .evidence import FOUND, Decision, Notebook, Record
+from .evidence import FOUND, Decision, Record
 from .inventory import ASSUMED_KINDS, InventoryError, load
-from .ledger import Ledger
+from .ledger import Ledger, gaps
 
 POWER = 0.99  # what a statistical control must exceed
 STATISTICAL = ("expectation", "distribution", "rate", "coverage")
@@ -35,40 +34,25 @@ def problems(root: Path) -> list[str]:
         for path in (root / "notebooks").rglob("*.ipynb")
         if ".ipynb_checkpoints" not in path.parts
     )
-    notebooks: dict[str, Notebook | None] = {}
-    result: list[str] = []
-    for path in [*listed, *(p for p in found if p not in listed)]:
-        try:
-            notebooks[path] = evidence.read(root, path)
-        except json.JSONDecodeError as error:
-            result.append(f"{path}: not a notebook: {error}")
-            continue
-        if notebooks[path] is None:
-            result.append(f"{path}: listed in chapters.yml and not marked planned, but missing")
-        elif path not in listed:
-            result.append(f"{path}: no chapter in chapters.yml lists this notebook")
-    return result + list(_of_ledger(Ledger(inventory, notebooks)))
+    unlisted = [path for path in found if path not in listed]
+    notebooks = {path: evidence.read(root, path) for path in [*listed, *unlisted]}
+    ledger = Ledger(inventory, notebooks)
+    return [
+        *(f"{path}: no chapter in chapters.yml lists this notebook" for path in unlisted),
+        *gaps(ledger),
+        *_of_decisions(ledger),
+    ]
 
 
-def _of_ledger(ledger: Ledger) -> Iterator[str]:
+def _of_decisions(ledger: Ledger) -> Iterator[str]:
     first: dict[str, Decision] = {}
-    for notebook in ledger.notebooks.values():
-        yield from notebook.faults if notebook else ()
-        for decision in notebook.decisions if notebook else ():
-            place = f"{decision.place}, {decision.claim}"
-            for text in (*_of_claim(ledger, decision), *of_record(decision.record)):
-                yield f"{place}: {text}"
-            earlier = first.setdefault(decision.claim, decision)
-            if earlier is not decision:
-                yield f"{place}: decided before, in {earlier.place}"
-    for chapter in ledger.inventory.chapters.values():
-        written = ledger.notebooks.get(chapter.notebook or "")
-        sound = written is not None and not written.faults  # else the fault is the message
-        for claim in chapter.owns if sound else ():
-            if claim not in first and claim not in chapter.open:
-                yield f"{chapter.notebook}: no cell decides {claim}; decide it, or list it as open"
-            elif claim in first and claim in chapter.open:
-                yield f"{first[claim].place}, {claim}: decided, but chapters.yml lists it as open"
+    for decision in ledger.decisions:
+        place = f"{decision.place}, {decision.claim}"
+        for text in (*_of_claim(ledger, decision), *of_record(decision.record)):
+            yield f"{place}: {text}"
+        earlier = first.setdefault(decision.claim, decision)
+        if earlier is not decision:
+            yield f"{place}: decided before, in {earlier.place}"
 
 
 def _of_claim(ledger: Ledger, decision: Decision) -> Iterator[str]:
@@ -79,8 +63,7 @@ def _of_claim(ledger: Ledger, decision: Decision) -> Iterator[str]:
         return
     owner = ledger.inventory.owner[claim.id]
     if owner.notebook != decision.notebook:
-        planned = "" if owner.notebook else ", which is planned"
-        yield f"decided in a chapter that does not own it: it belongs to {owner.key}{planned}"
+        yield f"decided in a chapter that does not own it: it belongs to {owner.key}"
     if decision.verdict == ASSUMED and claim.kind not in ASSUMED_KINDS:
         yield f"assumed, but its kind is {claim.kind}: only {', '.join(ASSUMED_KINDS)} are assumed"
     if decision.verdict == HOLDS and claim.kind in ASSUMED_KINDS:

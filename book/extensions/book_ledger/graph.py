@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .evidence import VERDICTS
+from dpdynamics.verification import words
+
 from .inventory import KINDS, Paper, uses_graph
 from .layout import Point, arrange, curve
 from .ledger import Ledger
@@ -41,13 +42,12 @@ def draw(ledger: Ledger, papers: list[str]) -> dict[str, Any]:
         places = {claim.id: _moved(layout.places[claim.id]) for claim in claims}
         drawings.append(Drawing(ledger.inventory.sources[key], box, places, edges))
         top += box[3] + GAP
-    begun = {row.claim.paper for row in ledger.rows.values() if row.decision}
     return {
         "drawings": drawings,
-        "first": next((key for key in papers if key in begun), papers[0]),
+        "first": papers[0],
         "width": max(drawing.box[2] for drawing in drawings),
         "height": top - GAP,
-        "verdicts": VERDICTS,
+        "verdicts": words.VERDICTS,
         "kinds": KINDS,
     }
 

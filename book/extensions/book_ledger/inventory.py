@@ -110,9 +110,7 @@ class Paper:
 @dataclass(frozen=True)
 class Chapter:
     """One chapter. ``notebook`` is a path from the root of the book; a chapter that is generated
-    has a ``page`` instead, a planned one neither. An ``appendix`` is outside the course.
-
-    ``open`` are the claims that a written chapter owns and does not decide yet.
+    has a ``page`` instead. An ``appendix`` is outside the course.
     """
 
     key: str
@@ -120,7 +118,6 @@ class Chapter:
     part: str
     notebook: str | None
     owns: tuple[str, ...]
-    open: tuple[str, ...] = ()
     page: str | None = None
     appendix: bool = False
 
@@ -223,8 +220,7 @@ def load(root: Path) -> Inventory:
         chapters={
             entry["key"]: Chapter(
                 *(entry["key"], entry["title"], part["key"], entry.get("notebook")),
-                *(tuple(entry["owns"]), tuple(entry.get("open", ())), entry.get("page")),
-                entry.get("appendix", False),
+                *(tuple(entry["owns"]), entry.get("page"), entry.get("appendix", False)),
             )
             for part in chapters["parts"]
             for entry in part["chapters"]
@@ -326,8 +322,6 @@ def _chapter_problems(documents: dict[str, dict[str, Any]], chapters: dict) -> I
             owners.setdefault(claim, []).append(entry["key"])
             if claim not in known:
                 yield f"{CHAPTERS}, {entry['key']}: owns {claim}, which is no claim"
-        for claim in sorted({*entry.get("open", ())} - {*entry["owns"]}):
-            yield f"{CHAPTERS}, {entry['key']}: lists {claim} as open and does not own it"
     for name, claim in claims:
         if claim not in owners:
             yield f"{name}, {claim}: no chapter in {CHAPTERS} owns it"

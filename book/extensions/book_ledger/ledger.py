@@ -9,46 +9,39 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
 from dpdynamics.verification import Erratum
-from dpdynamics.verification.words import ASSUMED, REBUILT
+from dpdynamics.verification.words import ASSUMED, REBUILT, VERDICTS
 
 from . import evidence
-from .evidence import PLANNED, SETTLED, Decision, Notebook
-from .inventory import Chapter, Claim, Inventory, load, slug
+from .evidence import SETTLED, Decision, Notebook
+from .inventory import Chapter, Claim, Inventory, InventoryError, load, slug
 
-SCHEMA = "dpdynamics-ledger/2"
+SCHEMA = "dpdynamics-ledger/3"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One claim, the chapter that owns it, and the decision if it has been made."""
+    """One claim, the chapter that owns it, and the decision that it made."""
 
     claim: Claim
     chapter: Chapter
-    decision: Decision | None
+    decision: Decision
 
     @property
     def verdict(self) -> str:
-        """The recorded verdict, or ``planned``."""
-        return self.decision.verdict if self.decision else PLANNED
+        """The recorded verdict."""
+        return self.decision.verdict
 
     @property
     def word(self) -> str:
         """The verdict for a reader: it says so where the statement is rebuilt."""
-        rebuilt = self.claim.reconstructed and self.verdict not in (REBUILT, ASSUMED, PLANNED)
+        rebuilt = self.claim.reconstructed and self.verdict not in (REBUILT, ASSUMED)
         return f"{self.verdict}, rebuilt" if rebuilt else self.verdict
 
     @property
     def errata(self) -> list[Erratum]:
         """The errata recorded with the decision."""
-        return self.decision.errata if self.decision else []
-
-    @property
-    def decided(self) -> bool:
-        """Whether the verdict settles the claim."""
-        return self.verdict in SETTLED
+        return self.decision.errata
 
 
 @dataclass(frozen=True)
@@ -56,36 +49,22 @@ class Ledger:
     """The inventory together with what every chapter's notebook recorded."""
 
     inventory: Inventory
-    notebooks: Mapping[str, Notebook | None]
+    notebooks: Mapping[str, Notebook]
 
     @cached_property
     def decisions(self) -> list[Decision]:
         """All recorded decisions, in the order of the book."""
-        return [d for notebook in self.notebooks.values() if notebook for d in notebook.decisions]
+        return [d for notebook in self.notebooks.values() for d in notebook.decisions]
 
     @cached_property
     def rows(self) -> dict[str, Row]:
         """One row per claim. A decision counts only in the chapter that owns the claim."""
+        first = {(d.notebook, d.claim): d for d in reversed(self.decisions)}
         owner = self.inventory.owner
-        first: dict[str, Decision] = {}
-        for decision in self.decisions:
-            chapter = owner.get(decision.claim)
-            if chapter and chapter.notebook == decision.notebook:
-                first.setdefault(decision.claim, decision)
         return {
-            claim.id: Row(claim, owner[claim.id], first.get(claim.id))
-            for claim in self.inventory.claims.values()
+            key: Row(claim, owner[key], first[owner[key].notebook, key])
+            for key, claim in self.inventory.claims.items()
         }
-
-    @cached_property
-    def complete(self) -> set[str]:
-        """Claims that are decided together with everything they rest on."""
-        done: set[str] = set()
-        graph = self.inventory.graph
-        for claim in nx.topological_sort(graph):
-            if self.rows[claim].decided and all(used in done for used in graph.predecessors(claim)):
-                done.add(claim)
-        return done
 
     @cached_property
     def errata(self) -> list[tuple[Row, Erratum]]:
@@ -112,11 +91,11 @@ class Ledger:
     def verdicts(self) -> tuple[str, ...]:
         """The words that tables count: all that settle a claim, and others where they occur."""
         found = {row.verdict for row in self.rows.values()}
-        return tuple(v for v in evidence.VERDICTS if v in SETTLED or v in found)
+        return tuple(v for v in VERDICTS if v in SETTLED or v in found)
 
     def coverage(self, source: str | None = None) -> tuple[int, int]:
         """Terms of decided statements that are exercised, and all of them; as in :meth:`count`."""
-        found = [row.decision.coverage for row in self.of(source) if row.decision]
+        found = [row.decision.coverage for row in self.of(source)]
         return sum(part for part, _ in found), sum(whole for _, whole in found)
 
     def as_json(self) -> dict[str, Any]:
@@ -162,20 +141,30 @@ class Ledger:
             "uses": list(claim.uses),
             "chapter": row.chapter.key,
             "verdict": row.verdict,
-            "ancestors_decided": claim.id in self.complete,
-            "decided_in": decision
-            and {
+            "decided_in": {
                 "notebook": decision.notebook,
                 "cell": decision.cell,
                 "anchor": f"verdict-{slug(claim.id)}",
             },
-            "evidence": decision and decision.record,
+            "evidence": decision.record,
         }
 
 
 def _counts(rows: Any) -> dict[str, int]:
     found = Counter(row.verdict for row in rows)
-    return {"claims": found.total(), **{v: found[v] for v in evidence.VERDICTS}}
+    return {"claims": found.total(), **{v: found[v] for v in VERDICTS}}
+
+
+def gaps(ledger: Ledger) -> list[str]:
+    """Faults of the notebooks, and the claims that no cell of their chapter decides."""
+    faults = [fault for notebook in ledger.notebooks.values() for fault in notebook.faults]
+    at_fault = {path for path, notebook in ledger.notebooks.items() if notebook.faults}
+    decided = {(decision.notebook, decision.claim) for decision in ledger.decisions}
+    return faults + [
+        f"{chapter.notebook or chapter.page}: no cell decides {claim}, which the chapter owns"
+        for claim, chapter in ledger.inventory.owner.items()
+        if (chapter.notebook, claim) not in decided and chapter.notebook not in at_fault
+    ]
 
 
 def build(root: Path) -> Ledger:
@@ -184,8 +173,11 @@ def build(root: Path) -> Ledger:
     Raises
     ------
     InventoryError
-        If the inventory is inconsistent.
+        If the inventory is inconsistent, a notebook is at fault, or a claim has no verdict.
     """
     inventory = load(root)
     paths = [c.notebook for c in inventory.chapters.values() if c.notebook]
-    return Ledger(inventory, {path: evidence.read(root, path) for path in paths})
+    ledger = Ledger(inventory, {path: evidence.read(root, path) for path in paths})
+    if problems := gaps(ledger):
+        raise InventoryError(problems)
+    return ledger

@@ -23,11 +23,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from dpdynamics.verification import rendering
 
-from .evidence import PLANNED
 from .inventory import Chapter, slug
 from .ledger import Ledger
 from .scripts import Script
-from .wording import SYMBOLS, comparison, figure, verdict_class
+from .wording import comparison, figure, verdict_class
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 LEDGER_LABEL = "ledger-of-claims"  # set by the {ledger} directive
@@ -41,12 +40,16 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-ENVIRONMENT.globals |= {"SYMBOLS": SYMBOLS, "comparison": comparison, "rendering": rendering}
+ENVIRONMENT.globals |= {
+    "SYMBOLS": rendering.SYMBOLS,
+    "comparison": comparison,
+    "rendering": rendering,
+}
 ENVIRONMENT.filters |= {"figure": figure, "verdict_class": verdict_class}
 
 
 class Link(nodes.Inline, nodes.TextElement):
-    """A link to ``target``; an element ``instead`` where that is not in the book."""
+    """A link to ``target``; it leads nowhere where that is not in the book."""
 
 
 def fill(
@@ -63,11 +66,11 @@ def fill(
         kept.append(found)
         return Markup(f"\ue000{len(kept) - 1}\ue001")
 
-    def link(target: str, text: str = "", instead: str = "span", **attributes: Any) -> Markup:
+    def link(target: str, text: str = "", **attributes: Any) -> Markup:
         caller = attributes.pop("caller", None)
         content = _raw(caller()) if caller else nodes.Text(text)
         html = {key.replace("_", "-"): str(value) for key, value in attributes.items()}
-        return keep([Link("", "", content, target=target, html=html, tag=instead)])
+        return keep([Link("", "", content, target=target, html=html)])
 
     def parsed(text: str, lazy: bool = False, inline: bool = False) -> Markup:
         found = markdown(text) if markdown else []
@@ -149,10 +152,8 @@ class LedgerDirective(SphinxDirective):
         domain.note_hyperlink_target(label, self.env.docname, fragment, title)  # type: ignore[attr-defined]
 
     def page(self, chapter: Chapter) -> str:
-        """A chapter as a link in Markdown, or its title while it has no page."""
-        if chapter.docname in self.env.found_docs:
-            return f"{{doc}}`{chapter.title} </{chapter.docname}>`"
-        return f"{chapter.title} (planned)"
+        """A chapter as a link in Markdown."""
+        return f"{{doc}}`{chapter.title} </{chapter.docname}>`"
 
 
 def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
@@ -170,7 +171,7 @@ def address(env: BuildEnvironment, target: str) -> tuple[str, str] | None:
     if where in ("verdict", "check"):
         claim, _, check = claim.partition("/")
         row = env.app.book_ledger.rows[claim]  # type: ignore[attr-defined]
-        page = row.chapter.docname if row.verdict != PLANNED else None
+        page = row.chapter.docname
         checks = [record["name"] for record in row.decision.checks] if check else []
         number = f"-{checks.index(check) + 1}" if check else ""
         return (page, f"{where}-{slug(claim)}{number}") if page in env.found_docs else None
@@ -193,13 +194,12 @@ def uri(builder: StandaloneHTMLBuilder, page: str, target: str) -> str | None:
 def _visit_link(self: Any, node: Link) -> None:
     href = uri(self.builder, self.builder.current_docname, node["target"])
     html = {**node["html"], "href": href} if href else node["html"]
-    node["tag"] = "a" if href else node["tag"]
     attributes = "".join(f' {key}="{escape(value)}"' for key, value in html.items())
-    self.body.append(f"<{node['tag']}{attributes}>")
+    self.body.append(f"<a{attributes}>")
 
 
 def _depart_link(self: Any, node: Link) -> None:
-    self.body.append(f"</{node['tag']}>")
+    self.body.append("</a>")
 
 
 def _skip(self: Any, node: nodes.Node) -> None:

@@ -11,7 +11,7 @@ from sphinx.util.docutils import ReferenceRole, SphinxDirective, SphinxRole
 
 from dpdynamics.verification import words
 
-from .evidence import FOUND, SETTLED, VERDICTS
+from .evidence import FOUND
 from .ledger import Ledger, Row
 from .pages import fill
 from .summary import Summary
@@ -68,8 +68,7 @@ class NumberRole(SphinxRole):
 def counts(ledger: Ledger, source: str | None = None) -> dict[str, str]:
     """The numbers of claims and errata of a source, or of all papers, by the words for them.
 
-    What has a verdict is neither planned nor undecided. An assumption is exercised and what is out
-    of reach is argued, but neither is decided.
+    An assumption is exercised and what is out of reach is argued, but neither is decided.
     """
     rows = ledger.of(source)
     verdicts = Counter(row.verdict for row in rows)
@@ -78,8 +77,7 @@ def counts(ledger: Ledger, source: str | None = None) -> dict[str, str]:
     numbers = {
         "claims": len(rows),
         "decided": sum(verdicts[verdict] for verdict in FOUND),
-        "with-verdict": sum(verdicts[verdict] for verdict in SETTLED),
-        **{verdict: verdicts[verdict] for verdict in VERDICTS},
+        **{verdict: verdicts[verdict] for verdict in words.VERDICTS},
         "rebuilt": sum(row.claim.reconstructed for row in rows),
         "errata": grades.total(),
         **{f"errata {grade}": grades[grade] for grade in GRADES},

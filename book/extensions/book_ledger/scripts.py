@@ -45,7 +45,6 @@ class Script:
     @property
     def check(self) -> Record:
         """The recorded check that shows the erratum."""
-        assert self.row.decision is not None
         return next(c for c in self.row.decision.checks if c["name"] == self.erratum.check)
 
     @cached_property
@@ -79,7 +78,6 @@ class Script:
         return "".join(f"# {piece}\n" for line in wrapped for piece in line)
 
     def _comparison(self) -> str:
-        assert self.row.decision is not None
         sides = ("printed", "corrected")
         checks = self.row.decision.checks
         recorded = {c["name"]: {s: c[s]["ratio"] for s in sides if c[s]} for c in checks}
@@ -103,7 +101,6 @@ def scripts(ledger: Ledger, root: Path) -> list[Script]:
     return [
         Script(row, erratum, number, sources[row.decision.notebook])
         for row in ledger.rows.values()
-        if row.decision
         for number, erratum in enumerate(row.decision.errata, start=1)
     ]
 

@@ -68,8 +68,7 @@ class Summary:
     @cached_property
     def checks(self) -> list[tuple[Row, Record]]:
         """All checks with their claims."""
-        rows = [row for row in self.ledger.of() if row.decision]
-        return [(row, check) for row in rows if row.decision for check in row.decision.checks]
+        return [(row, check) for row in self.ledger.of() for check in row.decision.checks]
 
     @property
     def margins(self) -> list[tuple[str, int]]:
@@ -92,13 +91,13 @@ class Summary:
 
     def shares(self, source: str | None) -> list[float]:
         """Per claim of a source with terms, the share of them that is exercised."""
-        found = [row.decision.coverage for row in self.ledger.of(source) if row.decision]
+        found = [row.decision.coverage for row in self.ledger.of(source)]
         return [part / whole for part, whole in found if whole]
 
     @property
     def least_exercised(self) -> list[Row]:
         """The claims with the largest share of terms that nothing exercises."""
-        found = [(row, *row.decision.coverage) for row in self.ledger.of() if row.decision]
+        found = [(row, *row.decision.coverage) for row in self.ledger.of()]
         worst = sorted((f for f in found if f[1] < f[2]), key=lambda f: (f[1] / f[2], -f[2]))
         return [row for row, _, _ in worst[:LISTED]]
 

@@ -7,10 +7,9 @@ import re
 
 from dpdynamics.verification import rendering
 
-from .evidence import PLANNED, Record
+from .evidence import Record
 from .scripts import Script
 
-SYMBOLS = {**rendering.SYMBOLS, PLANNED: "○"}
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
