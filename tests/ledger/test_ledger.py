@@ -292,7 +292,7 @@ def test_missing_and_unlisted_notebooks(book: Book) -> None:
     assert unlisted == "notebooks/part/other.ipynb: no chapter in chapters.yml lists this notebook"
     words = "decided in a chapter that does not own it: it belongs to chapter"
     assert len(foreign) == 2 and all(words in line for line in foreign)
-    with pytest.raises(InventoryError, match="listed in chapters.yml, but missing"):
+    with pytest.raises(InventoryError, match=r"listed in chapters\.yml, but missing"):
         ledger.build(book.root)
 
 

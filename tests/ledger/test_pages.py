@@ -196,7 +196,7 @@ def test_what_the_gate_refuses_is_a_warning_of_the_build(tmp_path: Path) -> None
 def test_a_claim_without_a_verdict_stops_the_build(tmp_path: Path) -> None:
     book = Book(tmp_path)
     book.gaps = True
-    with pytest.raises(ExtensionError, match="ipynb: no cell decides test2025.def1, which"):
+    with pytest.raises(ExtensionError, match=r"ipynb: no cell decides test2025\.def1, which"):
         build(book)
 
 
