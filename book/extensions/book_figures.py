@@ -78,7 +78,6 @@ class Picture(SphinxDirective):
         """Write the drawing beside the page trees; a name that is not there is an error."""
         notebook, name = self.arguments
         path = Path(self.env.srcdir) / notebook
-        self.env.note_dependency(str(path))
         try:
             alt, drawing = drawings(path)[name]
         except KeyError:

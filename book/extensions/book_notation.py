@@ -69,7 +69,6 @@ class Notation(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Parse the table where the directive stands."""
-        self.env.note_dependency(str(SOURCE))
         try:
             lines = table(load(), self.arguments[0]).splitlines()
         except ValueError as problem:

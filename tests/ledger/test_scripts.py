@@ -17,10 +17,12 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+import planting
 import pytest
 import slices
 
 from book_ledger import ledger, scripts
+from book_ledger.inventory import InventoryError
 from nbval_verdicts import ratios
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,14 +41,20 @@ RUN = (  # of every kind, and quick
 statements = cache(slices.statements)
 
 
-def test_there_is_one_for_every_erratum() -> None:
+def test_there_is_one_for_every_erratum(tmp_path: Path) -> None:
     assert len(SCRIPTS) == len(LEDGER.errata)
-    assert [script.problem for script in SCRIPTS if script.problem] == []
+    wrong, right = planting.comparison("printed", 40.0), planting.comparison("corrected", 0.5)
+    mended = planting.check(outcome="corrected", printed=wrong, corrected=right)
+    given = {"checks": [mended], "errata": [planting.ERRATUM]}
+    book = planting.Book(tmp_path)
+    book.cells[1] = planting.cell(planting.record(verdict="holds, misprinted", **given))
+    book.cells[1].source = "show(kept)"
+    with pytest.raises(InventoryError, match=r"cell 2 \[1\]: no call of verdict names test2025"):
+        scripts.scripts(ledger.build(book.write()), tmp_path)
 
 
 def checks(script: scripts.Script) -> list[dict]:
     """The recorded checks."""
-    assert script.row.decision is not None
     return script.row.decision.checks
 
 
@@ -193,5 +201,4 @@ def test_a_script_that_is_no_more_is_removed(tmp_path: Path) -> None:
 def test_recorded_cells_are_where_the_notebooks_have_them() -> None:
     for script in FILES[:3]:
         cells = json.loads(script.source.path.read_text("utf-8"))["cells"]
-        assert script.row.decision is not None
         assert script.row.claim.id in "".join(cells[script.row.decision.cell - 1]["source"])

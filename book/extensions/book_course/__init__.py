@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from book_ledger.inventory import Chapter
 from book_ledger.pages import ENVIRONMENT, LedgerDirective
 from book_ledger.questions import asked, needed
 
-from .plans import Plan, PlanError, assignments, files, in_words, plans
+from .plans import Plan, PlanError, assignments, in_words, plans
 from .prerequisites import draw, earlier
 
 LOGGER = logging.getLogger(__name__)
@@ -45,11 +44,6 @@ class CourseDirective(LedgerDirective):
     def root(self) -> Path:
         """The root of the book."""
         return Path(self.env.srcdir)
-
-    def sources(self) -> Iterator[Path]:
-        """The page is made from every file of the course, too."""
-        yield from super().sources()
-        yield from files(self.root)
 
     def plans(self) -> dict[str, Plan]:
         """The plans; an invalid one is an error of the page."""
@@ -219,9 +213,7 @@ def handed_out(root: Path, name: str) -> str:
 def add_sample(app: Sphinx, document: str, source: list[str]) -> None:
     """Write the sample assignment below what its page says itself."""
     if document == "book/sample_assignment":
-        root = Path(app.srcdir)
-        app.env.note_dependency(str(root / "course" / "source" / SAMPLE / f"{SAMPLE}.ipynb"))
-        source[0] += "\n" + handed_out(root, SAMPLE)
+        source[0] += "\n" + handed_out(Path(app.srcdir), SAMPLE)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -115,12 +115,6 @@ def _assignment(path: Path) -> Assignment:
     return Assignment(path.stem, name, len(tasks), minutes, points[False], points[True])
 
 
-def files(root: Path) -> list[Path]:
-    """Every file that the pages of the course are made from."""
-    patterns = ("course/plan/*.yml", "course/source/*/*.ipynb", "notebooks/*/*.ipynb")
-    return [path for pattern in patterns for path in sorted(root.glob(pattern))]
-
-
 def in_words(minutes: int) -> str:
     """A time as readers say it: ``45 min``, ``2 h``, ``1 h 30``."""
     hours, rest = divmod(minutes, 60)

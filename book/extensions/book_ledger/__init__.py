@@ -43,6 +43,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_css_file("ledger.css")
     app.add_js_file("ledger.js", loading_method="defer")
     app.connect("builder-inited", read)
+    # A page shows what many files hold: every build reads all pages again.
+    app.connect("env-get-outdated", lambda app, env, *_: env.found_docs)
     app.connect("build-finished", write)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -52,15 +54,10 @@ def read(app: Sphinx) -> None:
     root = Path(app.srcdir)
     try:
         found = ledger.build(root)
+        app.book_scripts = scripts.scripts(found, root)  # type: ignore[attr-defined]
     except inventory.InventoryError as error:
         raise ExtensionError(f"there is no ledger:\n{error}") from error
-    files = [*inventory.files(root), *(root / path for path in found.notebooks)]
     app.book_ledger = found  # type: ignore[attr-defined]
-    app.book_ledger_files = files  # type: ignore[attr-defined]
-    app.book_scripts = scripts.scripts(found, root)  # type: ignore[attr-defined]
-    for script in app.book_scripts:  # type: ignore[attr-defined]
-        if script.problem:
-            LOGGER.warning("no script %s: %s", script.name, script.problem, type="book_ledger")
     for decision in found.decisions:
         for wrong in gate.of_record(decision.record):
             place = f"{decision.place}, {decision.claim}"

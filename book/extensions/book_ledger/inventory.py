@@ -165,13 +165,6 @@ def uses_graph(claims: Iterable[Claim]) -> nx.DiGraph:
     return graph
 
 
-def files(root: Path) -> list[Path]:
-    """The files of the inventory: the sources', the digests of statements, the chapters'."""
-    folder = root / FOLDER
-    papers = sorted(p for p in folder.glob("*.yml") if p.name not in (CHAPTERS, DIGESTS))
-    return [*papers, folder / DIGESTS, folder / CHAPTERS]
-
-
 def load(root: Path) -> Inventory:
     """Read the inventory below the root of the book.
 
@@ -182,17 +175,15 @@ def load(root: Path) -> Inventory:
         with its source's key, ``uses`` names an unknown claim or runs in a circle, a claim is
         owned by no chapter or by two, or a paper's statement is not the one whose digest is kept.
     """
-    *paper_files, digest_file, chapter_file = files(root)
-    if not paper_files or not digest_file.is_file() or not chapter_file.is_file():
-        needed = f"one YAML file per source, {DIGESTS} and {CHAPTERS}"
-        raise InventoryError([f"{FOLDER}: needs {needed}"])
-    chapters = _read(chapter_file, "chapters.schema.json")
-    digests = _read(digest_file, "digests.schema.json")
+    folder = root / FOLDER
+    chapters = _read(folder / CHAPTERS, "chapters.schema.json")
+    digests = _read(folder / DIGESTS, "digests.schema.json")
     order = [f"{key}.yml" for key in chapters["sources"]]
-    if sorted(order) != [path.name for path in paper_files]:
-        names = ", ".join(path.name for path in paper_files)
+    found = sorted({path.name for path in folder.glob("*.yml")} - {CHAPTERS, DIGESTS})
+    if sorted(order) != found:
+        names = ", ".join(found)
         raise InventoryError([f"{CHAPTERS}: sources must list each of {names} once, got {order}"])
-    documents = {name: _read(root / FOLDER / name, "claims.schema.json") for name in order}
+    documents = {name: _read(folder / name, "claims.schema.json") for name in order}
     problems = [
         *_claim_problems(documents),
         *_statement_problems(documents, digests),
@@ -236,6 +227,8 @@ def digest(statement: str) -> str:
 def _read(path: Path, schema: str) -> dict[str, Any]:
     try:
         document = yaml.safe_load(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise InventoryError([f"{FOLDER}/{path.name}: there is no such file"]) from error
     except yaml.YAMLError as error:
         raise InventoryError([f"{path.name}: not YAML: {error}"]) from error
     validator = jsonschema.Draft202012Validator(json.loads((HERE / schema).read_text("utf-8")))

@@ -8,7 +8,7 @@ written, since only then every page is known. Builders that write no HTML keep t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,12 @@ from .ledger import Ledger
 from .scripts import Script
 from .wording import comparison, figure, verdict_class
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
 LEDGER_LABEL = "ledger-of-claims"  # set by the {ledger} directive
 ERRATA_LABEL = "errata-of-papers"  # set by the {errata} directive
 PLACE = re.compile("\ue000(\\d+)\ue001")  # of a node in the text of a filled template
 
 ENVIRONMENT = Environment(
-    loader=FileSystemLoader(TEMPLATES),
+    loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
     autoescape=select_autoescape(["html"]),
     trim_blocks=True,
     lstrip_blocks=True,
@@ -100,7 +99,7 @@ def untypeset(parsed: list[nodes.Node]) -> list[nodes.Node]:
 
 
 class LedgerDirective(SphinxDirective):
-    """A directive that reads the ledger; its page depends on everything the ledger is made from."""
+    """A directive that fills templates with what it reads from the ledger."""
 
     templates: tuple[str, ...] = ()
 
@@ -116,8 +115,6 @@ class LedgerDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Fill the templates, each with the same data."""
-        for path in self.sources():
-            self.env.note_dependency(str(path))
         data = self.data()
         if data is None:
             return []
@@ -129,11 +126,6 @@ class LedgerDirective(SphinxDirective):
             else:
                 result += fill(name, self.markdown, **data)
         return result
-
-    def sources(self) -> Iterator[Path]:
-        """The files that the page is made from."""
-        yield from self.env.app.book_ledger_files  # type: ignore[attr-defined]
-        yield from TEMPLATES.rglob("*.*")
 
     def data(self) -> dict[str, Any] | None:
         """What the templates are filled with; None if the directive stands for nothing."""

@@ -14,6 +14,7 @@ from dpdynamics.claims import Notebook
 from dpdynamics.verification import Erratum
 
 from .evidence import Record
+from .inventory import InventoryError
 from .ledger import Ledger, Row
 
 FOLDER = "errata"
@@ -46,13 +47,6 @@ class Script:
     def check(self) -> Record:
         """The recorded check that shows the erratum."""
         return next(c for c in self.row.decision.checks if c["name"] == self.erratum.check)
-
-    @cached_property
-    def problem(self) -> str:
-        """Why there is no script; empty if there is one."""
-        claim = self.row.claim.id
-        found = claim in self.source.claims
-        return "" if found else f"{self.source.path.name}: no call of verdict on {claim}"
 
     @cached_property
     def text(self) -> str:
@@ -96,29 +90,38 @@ for check in verdicts["{claim}"].checks:
 
 
 def scripts(ledger: Ledger, root: Path) -> list[Script]:
-    """The script of every erratum, in the order of the ledger."""
+    """The script of every erratum, in the order of the ledger.
+
+    Raises
+    ------
+    InventoryError
+        If a verdict with errata is given by no call that names its claim.
+    """
     sources = {path: Notebook(root / path) for path in ledger.notebooks}
-    return [
+    found = [
         Script(row, erratum, number, sources[row.decision.notebook])
         for row in ledger.rows.values()
-        for number, erratum in enumerate(row.decision.errata, start=1)
+        for number, erratum in enumerate(row.errata, start=1)
     ]
+    if lost := [s for s in found if s.row.claim.id not in s.source.claims]:
+        words = "no call of verdict names"
+        raise InventoryError([f"{s.row.decision.place}: {words} {s.row.claim.id}" for s in lost])
+    return found
 
 
 def write(found: Sequence[Script], root: Path, out: Path) -> None:
     """Write all scripts below the root of the site, and one archive with all that they need."""
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    sound = list({script.name: script for script in found if not script.problem}.values())
-    for old in {path.name for path in folder.glob("*.py")} - {script.name for script in sound}:
+    texts = {script.name: script.text.encode() for script in found}
+    for old in {path.name for path in folder.glob("*.py")} - texts.keys():
         (folder / old).unlink()
-    for script in sound:
-        (folder / script.name).write_text(script.text, "utf-8")
+    for name, text in texts.items():
+        (folder / name).write_bytes(text)
     read = [
         (f"{name}/{path.name}", path.read_bytes())
-        for name in sorted({name for script in sound for name in script.folders})
+        for name in sorted({name for script in found for name in script.folders})
         for path in sorted((root / name).iterdir())
         if path.is_file()
     ]
-    texts = [(script.name, script.text.encode()) for script in sound]
-    archives.write(folder / ARCHIVE, [*texts, *read, *archives.library(root)])
+    archives.write(folder / ARCHIVE, [*texts.items(), *read, *archives.library(root)])
