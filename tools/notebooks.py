@@ -12,7 +12,6 @@ Without PATH every notebook of the book is meant. The exit status is 1 when some
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
 import sys
@@ -21,14 +20,12 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from nb.bootstrap import ensure_bootstrap
-from nb.execute import Outcome, execute_all
+from nb.execute import execute_all
 from nb.fingerprint import Library, why_stale
-from nb.layout import ROOT, find_notebooks, shown
-from nb.lint import problems, remarks
+from nb.layout import find_notebooks, shown
+from nb.lint import problems
 from nb.normalise import normalise, read, write
 from nb.seeds import differences
-
-SECONDS = ROOT / "_build" / "seconds.json"  # how long each notebook took on this machine
 
 
 def status(paths: list[Path]) -> int:
@@ -40,18 +37,11 @@ def status(paths: list[Path]) -> int:
     return int(any(reasons.values()))
 
 
-def known_seconds() -> dict[str, float]:
-    """How long each notebook took when it was last executed on this machine."""
-    return json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
-
-
-def run(paths: list[Path], force: bool, jobs: int, timeout: float) -> int:
-    """Execute the stale notebooks, longest first; 1 if one failed."""
+def run(paths: list[Path], force: bool, jobs: int) -> int:
+    """Execute the stale notebooks; 1 if one failed."""
     library = Library()
     reasons = {p: "asked for" if force else why_stale(read(p), p, library) for p in paths}
-    seconds = known_seconds()
     stale = [path for path in paths if reasons[path]]
-    stale.sort(key=lambda path: -seconds.get(shown(path), float("inf")))
     if not stale:
         print(f"The outputs of all {len(paths)} notebooks are up to date.")
         return 0
@@ -59,23 +49,16 @@ def run(paths: list[Path], force: bool, jobs: int, timeout: float) -> int:
     print(f"Executing {len(stale)} of {len(paths)} notebooks, {jobs} at a time:", flush=True)
     for path in stale:
         print(f"  {shown(path)}  ({reasons[path]})", flush=True)
-    started, ended = time.perf_counter(), 0
-
-    def report(outcome: Outcome) -> None:
-        nonlocal ended
-        ended += 1
+    started, failed = time.perf_counter(), []
+    for ended, outcome in enumerate(execute_all(stale, jobs), start=1):
         word = "FAILED" if outcome.error else "done" if outcome.changed else "same"
         line = f"[{ended}/{len(stale)}] {word:6} {shown(outcome.path)}  {outcome.seconds:.1f} s"
         print(line, flush=True)
-
-    outcomes = execute_all(stale, jobs, timeout, report)
-    seconds |= {shown(o.path): round(o.seconds, 1) for o in outcomes if not o.error}
-    SECONDS.parent.mkdir(exist_ok=True)
-    SECONDS.write_text(json.dumps(seconds, indent=1, sort_keys=True), "utf-8")
-    for outcome in (o for o in outcomes if o.error):
+        failed += [outcome] if outcome.error else []
+    for outcome in failed:
         print(f"\nFAILED {shown(outcome.path)}, {outcome.error}", file=sys.stderr)
     print(f"Executed {len(stale)} notebooks in {time.perf_counter() - started:.1f} s.")
-    return int(any(o.error for o in outcomes))
+    return int(bool(failed))
 
 
 def normalise_all(paths: list[Path]) -> int:
@@ -97,8 +80,6 @@ def check(paths: list[Path]) -> int:
         for problem in problems(path, library):
             broken += 1
             print(f"{shown(path)}, {problem}")
-        for remark in remarks(path, library):
-            print(f"{shown(path)}, remark: {remark}")
     print(f"{len(paths)} notebooks checked, {broken} problems.")
     return int(broken > 0)
 
@@ -129,7 +110,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="run, seeds: how many at once"
     )
-    parser.add_argument("--timeout", type=float, default=600.0, help="run: seconds for one cell")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="seeds: which ones")
     given = parser.parse_intermixed_args(arguments)
     if given.jobs < 1:
@@ -139,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     if given.command == "run":
-        return run(paths, given.force, given.jobs, given.timeout)
+        return run(paths, given.force, given.jobs)
     if given.command == "seeds":
         return seeds(paths, given.seeds, given.jobs)
     if given.command == "check":

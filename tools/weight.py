@@ -80,7 +80,6 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", action="store_true", help="list every public name")
-    parser.add_argument("--files", type=int, default=12, help="how many test files to list")
     arguments = parser.parse_args()
     used = uses()
     rooms = Counter(name.split(".")[0] for name in used)
@@ -112,7 +111,7 @@ def main() -> None:
         minutes = taken["core_seconds"] / 60
         measured = date.fromtimestamp(path.stat().st_mtime)
         print(f"core-minutes of make test on {measured}: {minutes:.0f}; seconds by file:")
-        for name, seconds in list(taken["files"].items())[: arguments.files]:
+        for name, seconds in list(taken["files"].items())[:12]:
             print(f"  {seconds:6.0f}  {name}")
     else:
         print("core-minutes of the last make test: not measured")

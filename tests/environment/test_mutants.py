@@ -34,7 +34,7 @@ def test_a_survivor_fails_until_it_is_answered(
 ) -> None:
     drawn = mutants.draw(root, 100, 1, ["tiny"])
     assert drawn == mutants.draw(root, 100, 1, ["tiny"])
-    assert not mutants.judge(root, drawn, 2)
+    assert not mutants.judge(root, drawn)
     lines = capsys.readouterr().out.splitlines()
     by_word = {
         word: {line.split(": ", 1)[1] for line in lines if line.startswith(f"{word}  ")}
@@ -50,7 +50,7 @@ def test_a_survivor_fails_until_it_is_answered(
         if "< 9" in mutant.before
     ]
     (root / "tests" / "mutants.yml").write_text(yaml.safe_dump(answers))
-    assert mutants.judge(root, drawn, 2)
+    assert mutants.judge(root, drawn)
     assert "100.0%" in capsys.readouterr().out
 
 

@@ -26,9 +26,8 @@ def plant(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def tool(capsys, monkeypatch, tmp_path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def tool(capsys) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Function that calls ``tools/notebooks.py`` as the Makefile does."""
-    monkeypatch.setattr(notebooks, "SECONDS", tmp_path / "seconds.json")
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
         words = [str(argument) for argument in arguments]

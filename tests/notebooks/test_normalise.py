@@ -9,7 +9,7 @@ from nb.normalise import normalise, read, text_of, write
 
 
 def test_normalise_is_idempotent_and_keeps_what_matters() -> None:
-    notebook = nbformat.v4.new_notebook(metadata={"widgets": {"x": 1}, "colab": {}, "tocdepth": 2})
+    notebook = nbformat.v4.new_notebook(metadata={"widgets": {"x": 1}, "dpdynamics": {"y": 2}})
     stream = nbformat.v4.new_output("stream", name="stdout", text="a\n")
     result = nbformat.v4.new_output(
         "execute_result", data={"text/plain": "1"}, metadata={"dpdynamics": {"claim": "a"}}
@@ -25,8 +25,8 @@ def test_normalise_is_idempotent_and_keeps_what_matters() -> None:
     once = text_of(notebook)
     normalise(notebook)
     assert text_of(notebook) == once
-    assert notebook.metadata["tocdepth"] == 2
-    assert not {"widgets", "colab"} & set(notebook.metadata)
+    assert notebook.metadata["dpdynamics"] == {"y": 2}
+    assert "widgets" not in notebook.metadata
     assert notebook.cells[0].metadata == {}
     assert cell.metadata == {"tags": ["hide-input"]}
     assert (cell.source, cell.execution_count) == ("1", 4)

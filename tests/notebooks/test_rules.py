@@ -13,7 +13,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nb.bootstrap import bootstrap_source
 from nb.execute import execute
 from nb.fingerprint import Library, outputs_hash
-from nb.lint import RULES, Chapter, claims_stand_alone, remarks
+from nb.lint import RULES, Chapter, claims_stand_alone
 from nb.normalise import WIDGET_VIEW, read, text_of
 from planted_notebooks import write_notebook
 
@@ -113,13 +113,6 @@ def test_a_picture_with_alt_text_is_accepted(good) -> None:
     notebook.metadata["dpdynamics"]["outputs"] = outputs_hash(notebook)
     good.write_text(text_of(notebook), "utf-8")
     assert broken_rules(good) == {}
-
-
-def test_a_long_notebook_gets_a_remark(good) -> None:
-    notebook = read(good)
-    notebook.cells += [nbformat.v4.new_markdown_cell("text") for _ in range(65)]
-    good.write_text(text_of(notebook), "utf-8")
-    assert [r.split(";")[0] for r in remarks(good, Library())] == ["68 cells"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,7 @@ KERNEL_ENVIRONMENT = {
 }
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _TRACEBACK_LINES = 25
+_TIMEOUT = 600.0  # seconds for one cell
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ def cell_name(notebook: nbformat.NotebookNode, index: int) -> str:
     return f"cell {index + 1} (code cell {number})"
 
 
-def run_cells(notebook: nbformat.NotebookNode, folder: Path, timeout: float) -> str:
+def run_cells(notebook: nbformat.NotebookNode, folder: Path) -> str:
     """Execute every code cell in a fresh kernel, in place; returns the error, "" if none."""
     where = {"cell": 0}
     client = NotebookClient(
         notebook,
-        timeout=timeout,
+        timeout=_TIMEOUT,
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
@@ -78,7 +79,7 @@ def run_cells(notebook: nbformat.NotebookNode, folder: Path, timeout: float) -> 
     return ""
 
 
-def execute(path: Path, timeout: float = 600.0) -> Outcome:
+def execute(path: Path) -> Outcome:
     """Execute one notebook, normalise it, store its fingerprint, and write it in one step."""
     started = time.perf_counter()
     try:
@@ -87,7 +88,7 @@ def execute(path: Path, timeout: float = 600.0) -> Outcome:
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.update(execution_count=None, outputs=[])
-        error = run_cells(notebook, path.parent, timeout)
+        error = run_cells(notebook, path.parent)
         seconds = time.perf_counter() - started
         if error:
             return Outcome(path, seconds, error)
@@ -101,22 +102,9 @@ def execute(path: Path, timeout: float = 600.0) -> Outcome:
         return Outcome(path, time.perf_counter() - started, f"{type(error).__name__}: {error}")
 
 
-def execute_all(
-    paths: list[Path],
-    jobs: int,
-    timeout: float,
-    report: Callable[[Outcome], None],
-) -> list[Outcome]:
-    """Execute notebooks in `jobs` processes; `report` is called as each one ends."""
-    outcomes = []
-    if jobs == 1:
-        for path in paths:
-            outcomes.append(execute(path, timeout))
-            report(outcomes[-1])
-        return outcomes
+def execute_all(paths: list[Path], jobs: int) -> Iterator[Outcome]:
+    """Execute notebooks in `jobs` processes; what became of each, as it ends."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context) as pool:
-        for future in as_completed([pool.submit(execute, path, timeout) for path in paths]):
-            outcomes.append(future.result())
-            report(outcomes[-1])
-    return outcomes
+        for future in as_completed([pool.submit(execute, path) for path in paths]):
+            yield future.result()

@@ -60,13 +60,7 @@ def wheel(scratch: Path) -> Path:
 
 
 def find_notebooks(paths: list[Path] | None = None) -> list[Path]:
-    """Notebooks under the given files and folders (default: the book's), sorted by path.
-
-    Raises
-    ------
-    ValueError
-        If a path does not exist or is a file that is no notebook.
-    """
+    """Notebooks under the given files and folders (default: the book's), sorted by path."""
     found: set[Path] = set()
     for path in paths or [NOTEBOOKS]:
         if path.is_dir():

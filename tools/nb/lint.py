@@ -28,8 +28,7 @@ from nb.normalise import WIDGET_VIEW, normalise, text_of
 
 MAX_BYTES = 2_000_000
 MAX_CELL_LINES = 40
-MAX_CELLS = 92  # an error; from REMARK_CELLS on it is a remark
-REMARK_CELLS = 65
+MAX_CELLS = 92
 MIN_WORDS = 150
 WITH_DEPENDENCIES = {"IPython", "cycler"}  # come with ipywidgets and matplotlib, part of their API
 IMPORT_NAMES = {
@@ -274,11 +273,3 @@ def problems(path: Path, library: Library) -> list[str]:
     """Messages of all rules that a notebook breaks."""
     chapter = Chapter(path, library)
     return [message for rule in RULES for message in rule(chapter)]
-
-
-def remarks(path: Path, library: Library) -> list[str]:
-    """What an author should think about, though nothing fails."""
-    number = len(Chapter(path, library).notebook.cells)
-    if number <= REMARK_CELLS:
-        return []
-    return [f"{number} cells; more than {REMARK_CELLS} may be two chapters"]

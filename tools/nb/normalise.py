@@ -1,8 +1,8 @@
 """One canonical text for a notebook, so that two executions are byte-identical.
 
-What is taken out: timing metadata, widget state and widget views that have a static form beside
-them, versions of the interpreter, editors' marks. What is made regular: cell ids, kernel name,
-the split of streams, the order of keys. What stays: sources, outputs, execution counts, tags.
+What is taken out: metadata but :data:`KEPT` and :data:`CELLS_KEEP`, and widget views that have a
+static form beside them. What is made regular: cell ids, kernel name, the split of streams, the
+order of keys. What stays: sources, outputs, execution counts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
@@ -22,17 +21,8 @@ LANGUAGE = {
     "name": "python",
     "pygments_lexer": "ipython3",
 }
-NOTEBOOK_NOISE = ("widgets", "execution", "vscode", "colab", "accelerator", "toc", "interpreter")
-CELL_NOISE = (
-    "execution",
-    "ExecuteTime",
-    "collapsed",
-    "scrolled",
-    "vscode",
-    "colab",
-    "id",
-    "trusted",
-)
+KEPT = ("dpdynamics",)  # of a notebook's metadata
+CELLS_KEEP = ("mystnb", "nbgrader", "tags")
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -66,25 +56,27 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> bool:
 def normalise(notebook: nbformat.NotebookNode) -> None:
     """Give a notebook its canonical form, in place."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    for key in NOTEBOOK_NOISE:
-        notebook.metadata.pop(key, None)
+    _keep(notebook, KEPT)
     notebook.metadata["kernelspec"] = dict(KERNEL)
     notebook.metadata["language_info"] = dict(LANGUAGE)
     width = max(2, len(str(len(notebook.cells))))
-    views: dict[str, str] = {}
     for number, cell in enumerate(notebook.cells, start=1):
         cell["id"] = f"cell-{number:0{width}d}"
         cell["source"] = cell.source.strip("\n").rstrip()
-        for key in CELL_NOISE:
-            cell.metadata.pop(key, None)
-        if not cell.metadata.get("tags", True):
-            del cell.metadata["tags"]
+        _keep(cell, CELLS_KEEP)
         if cell.cell_type == "code":
             cell["outputs"] = _joined_streams(cell.outputs)
             for output in cell.outputs:
                 if output.output_type == "execute_result":
                     output["execution_count"] = cell.execution_count
-                _settle_widget_view(output.get("data", {}), views)
+                if "text/html" in output.get("data", {}):
+                    output.data.pop(WIDGET_VIEW, None)
+
+
+def _keep(node: nbformat.NotebookNode, keys: tuple[str, ...]) -> None:
+    """Drop all metadata but those of some keys that say something."""
+    for key in set(node.metadata) - {key for key in keys if node.metadata.get(key)}:
+        del node.metadata[key]
 
 
 def _joined_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
@@ -97,14 +89,3 @@ def _joined_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.Noteb
         else:
             joined.append(output)
     return joined
-
-
-def _settle_widget_view(data: dict[str, Any], views: dict[str, str]) -> None:
-    """Drop a live view that has a static form beside it; number the ids of the others."""
-    if WIDGET_VIEW not in data:
-        return
-    if "text/html" in data:
-        del data[WIDGET_VIEW]
-    else:
-        model = data[WIDGET_VIEW]["model_id"]
-        data[WIDGET_VIEW]["model_id"] = views.setdefault(model, f"{len(views) + 1:032x}")
