@@ -122,7 +122,7 @@ grade: $(READY) $(VENV)/.course ## grade what was handed in (SUBMITTED=path), en
 pdf: $(READY) ## print the book to _build/private-dynamics.pdf and check it (needs Chromium)
 	@tools/install_browsers.sh
 	@$(MAKE) --no-print-directory site
-	@$(BIN)/python tools/pdf.py make
+	@$(BIN)/python tools/pdf.py
 
 release: $(READY) ## archives, PDF, manifest and checksums in _build/release (DIRTY=1: with changes)
 	@$(BIN)/python tools/release.py --check $(if $(DIRTY),--dirty)

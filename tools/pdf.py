@@ -1,15 +1,10 @@
-"""The book as one PDF, from the rendered pages in _build/html.
+"""The book as one PDF: the pages in _build/html, printed and checked.
 
-    python tools/pdf.py make            print the book to _build/private-dynamics.pdf and check it
-    python tools/pdf.py check           check it again
-
-The exit status is 1 when the check finds a fault. ``--pages`` names some pages of the book alone,
-as in ``_toc.yml``; ``--site`` and ``--to`` name another folder of pages and another file.
+It is ``_build/private-dynamics.pdf``. The exit status is 1 when browser or check find a fault.
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -26,7 +21,7 @@ from nb.layout import ROOT
 from paper.assemble import Assembly, Imprint, book_pages
 from paper.check import check
 from paper.finish import finish, printed
-from paper.typeset import Press, chromium
+from paper.typeset import Press, browser, chromium
 
 SITE = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "private-dynamics.pdf"
@@ -95,36 +90,21 @@ def make(
         return press.faults
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Entry point; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("command", choices=["make", "check"])
-    parser.add_argument("--pages", nargs="+", help="pages meant (default: the whole book)")
-    parser.add_argument("--site", type=Path, default=SITE, help="folder of the rendered book")
-    parser.add_argument("--to", type=Path, default=TARGET, help="the PDF")
-    given = parser.parse_args(arguments)
-    pages = list(book_pages(ROOT))
-    unknown = set(given.pages or []) - {page for page, _ in pages}
-    if unknown:
-        parser.error(f"--pages: not in _toc.yml: {', '.join(sorted(unknown))}")
-    if given.pages:
-        pages = [entry for entry in pages if entry[0] in given.pages]
 
     def say(words: str) -> None:
         print(words, flush=True)
 
-    faults = []
-    if given.command == "make" and chromium() is None:
-        parser.error("Chromium or Chrome is needed to print the book, and none is installed")
-    if given.command == "make":
-        with Press() as press:
-            faults += make(given.site, pages, given.to, press, say)
-    faults += check(given.to, given.site, pages)
+    if chromium() is None:
+        sys.exit("Chromium or Chrome is needed to print the book, and none is installed")
+    pages = list(book_pages(ROOT))
+    with browser() as running:
+        faults = make(SITE, pages, TARGET, Press(running), say)
+    faults += check(TARGET, SITE, pages)
     for fault in faults:
         say(f"FAULT {fault}")
-    say(f"{given.to}: {len(faults)} faults." if faults else f"{given.to}: no fault found.")
+    say(f"{TARGET}: {len(faults)} faults." if faults else f"{TARGET}: no fault found.")
     return int(bool(faults))
 
 

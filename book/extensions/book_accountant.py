@@ -42,8 +42,7 @@ class Accountant(LedgerDirective):
     def run(self) -> list[nodes.Node]:
         """Put content and form into one container."""
         self.assert_has_content()
-        still = nodes.container(classes=["accountant-still"])
-        self.state.nested_parse(self.content, self.content_offset, still)
+        still = nodes.container("", *self.parse_content_to_nodes(), classes=["accountant-still"])
         inventory = self.ledger.inventory
         rows = self.ledger.rows
         evidence = [  # a claim that the exact accountant refutes is nothing that an answer rests on

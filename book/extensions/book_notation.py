@@ -13,7 +13,6 @@ from typing import Any
 
 import yaml
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -70,11 +69,11 @@ class Notation(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Parse the table where the directive stands."""
         try:
-            lines = table(load(), self.arguments[0]).splitlines()
+            text = table(load(), self.arguments[0])
         except ValueError as problem:
             raise self.error(str(problem)) from problem
-        holder = nodes.container(classes=["notation-table"])
-        self.state.nested_parse(StringList(lines, source=str(SOURCE)), 0, holder)
+        found = self.parse_text_to_nodes(text)
+        holder = nodes.container("", *found, classes=["notation-table"])
         return [nodes.raw("", STYLE, format="html"), holder]
 
 

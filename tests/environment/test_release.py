@@ -37,12 +37,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "First"]):
         release.git(*command)
-    claims = [{"verdict": "holds"}, {"verdict": "holds"}, {"verdict": "assumed"}]
+    ledger = {"counts": {"all": {"claims": 3, "holds": 2, "assumed": 1}}}
     files = {
         "html/index.html": "<h1>Book</h1>",
         "html/deep/page.html": "page",
         "html/.buildinfo": "of this machine",
-        "html/ledger.json": json.dumps({"claims": claims}),
+        "html/ledger.json": json.dumps(ledger),
         "letters/letter-test2025.md": "Dear authors,",
         "private-dynamics.pdf": "%PDF",
         "course/course.zip": "zip",
@@ -94,7 +94,7 @@ def test_the_archives_hold_the_book(repository: Path) -> None:
         assert not [n for n in archive.getnames() if "_build" in n]
     manifest = json.loads((folder / "MANIFEST.json").read_text())
     assert manifest["version"] == "3.1.4"
-    assert manifest["verdicts"] == {"assumed": 1, "holds": 2}
+    assert manifest["verdicts"] == {"claims": 3, "holds": 2, "assumed": 1}
     assert manifest["commit"] == release.git("rev-parse", "HEAD").decode().strip()
     assert manifest["files"]["ledger.json"] == (folder / "ledger.json").stat().st_size
     assert manifest["packages"]["numpy"]

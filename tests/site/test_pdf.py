@@ -316,10 +316,10 @@ def test_a_damaged_document_is_refused(good, how, said, tmp_path):
         assert any(words in fault for fault in found), (words, found)
 
 
-def test_the_command_refuses_an_unknown_page(capsys):
-    with pytest.raises(SystemExit):
-        pdf.main(["check", "--pages", "book/nothing"])
-    assert "not in _toc.yml: book/nothing" in capsys.readouterr().err
+def test_the_command_needs_a_browser(monkeypatch):
+    monkeypatch.setattr("pdf.chromium", lambda: None)
+    with pytest.raises(SystemExit, match="Chromium or Chrome is needed"):
+        pdf.main()
 
 
 def test_the_pages_of_the_handful_are_in_the_book():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,37 +92,28 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
-class Press:
-    """A headless browser that prints documents; use it in a ``with`` statement.
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A headless Chromium, while a ``with`` statement runs."""
+    from playwright.sync_api import sync_playwright
 
-    Without a running `browser` of Playwright's one is started, and closed at the end. ``faults``
-    is what did not fit on a page, was missing or in error, so far.
+    options = ["--no-sandbox", "--disable-gpu", OFFLINE]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=options)
+        yield running
+        running.close()
+
+
+class Press:
+    """Prints documents by a running browser of Playwright's.
+
+    ``faults`` is what did not fit on a page, was missing or in error, so far.
     """
 
-    def __init__(self, browser: Any = None) -> None:
+    def __init__(self, browser: Any) -> None:
         self.faults: list[str] = []
-        self._own: list[Any] = []
-        self._browser = browser or self._start()
-        self.version = self._browser.version
-
-    def _start(self) -> Any:
-        from playwright.sync_api import sync_playwright
-
-        executable = chromium()
-        if executable is None:
-            raise RuntimeError(f"no browser: none of {', '.join(CHROMIUM)} is installed")
-        playwright = sync_playwright().start()
-        options = ["--no-sandbox", "--disable-gpu", OFFLINE]
-        browser = playwright.chromium.launch(executable_path=executable, args=options)
-        self._own = [browser.close, playwright.stop]
-        return browser
-
-    def __enter__(self) -> Press:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for close in self._own:
-            close()
+        self._browser = browser
+        self.version = browser.version
 
     def print(
         self, source: Path, target: Path, before: int, numbers: dict[str, int] | None = None

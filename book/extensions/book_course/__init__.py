@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -115,6 +116,7 @@ class Weeks(CourseDirective):
         found, tasks = self.plans(), assignments(self.root)
         chapters = self.ledger.inventory.chapters
         graph = earlier(self.ledger.inventory)
+        needs = nx.DiGraph((need.key, key) for key in chapters for need in self.needs(key))
         weeks = []
         taught: set[str] = set()
         for line in self.content:
@@ -126,7 +128,7 @@ class Weeks(CourseDirective):
                 raise self.error(f"week {week}: no chapter or assignment {unknown or assignment}")
             taught.update(keys)
             before = {used for key in keys if key in graph for used in graph.predecessors(key)}
-            before |= self.leading_to(keys)
+            before |= {need for key in keys if key in needs for need in nx.ancestors(needs, key)}
             left_out = [chapters[key] for key in graph if key in before - taught]
             taught.update(before)  # a chapter that is left out is named once
             plans = [found[key] for key in keys if key in found]
@@ -149,16 +151,6 @@ class Weeks(CourseDirective):
         times = [sum(column) for column in zip(*(week["times"] for week in weeks), strict=True)]
         rest = sum(minutes for week in weeks for _, minutes in week["left_out"])
         return {"weeks": weeks, "times": times, "rest": rest}
-
-    def leading_to(self, keys: list[str]) -> set[str]:
-        """What chapters say one must have read, and all that this needs in turn."""
-        found: set[str] = set()
-        queue = list(keys)
-        while queue:
-            new = {chapter.key for chapter in self.needs(queue.pop())} - found
-            found |= new
-            queue += new
-        return found
 
 
 class Contents(LedgerDirective):

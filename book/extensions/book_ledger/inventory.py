@@ -116,8 +116,8 @@ class Chapter:
     key: str
     title: str
     part: str
-    notebook: str | None
     owns: tuple[str, ...]
+    notebook: str | None = None
     page: str | None = None
     appendix: bool = False
 
@@ -200,19 +200,13 @@ def load(root: Path) -> Inventory:
         for document in documents.values()
         for entry in document["claims"]
     ]
-    fields = ("short", "authors", "title", "version", "note", "own")
+    heads = [{k: v for k, v in d.items() if k != "claims"} for d in documents.values()]
     return Inventory(
-        sources={
-            d["paper"]: Paper(key=d["paper"], **{f: d[f] for f in fields if f in d})
-            for d in documents.values()
-        },
+        sources={head["paper"]: Paper(key=head.pop("paper"), **head) for head in heads},
         claims={claim.id: claim for claim in claims},
         parts={part["key"]: part["title"] for part in chapters["parts"]},
         chapters={
-            entry["key"]: Chapter(
-                *(entry["key"], entry["title"], part["key"], entry.get("notebook")),
-                *(tuple(entry["owns"]), entry.get("page"), entry.get("appendix", False)),
-            )
+            entry["key"]: Chapter(part=part["key"], **{**entry, "owns": tuple(entry["owns"])})
             for part in chapters["parts"]
             for entry in part["chapters"]
         },
@@ -274,10 +268,8 @@ def _claim_problems(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
             where = ", ".join(name for name, entry in entries if entry["id"] == claim)
             yield f"{where}, {claim}: the id is given {times} times"
     graph: nx.DiGraph = nx.DiGraph((u, e["id"]) for _, e in entries for u in e["uses"])
-    for circle in nx.strongly_connected_components(graph):
-        if len(circle) > 1 or any(graph.has_edge(claim, claim) for claim in circle):
-            ring = " -> ".join(edge[0] for edge in nx.find_cycle(graph.subgraph(circle)))
-            yield f"{FOLDER}: uses runs in a circle: {ring}"
+    for circle in nx.simple_cycles(graph):
+        yield f"{FOLDER}: uses runs in a circle: {' -> '.join(circle)}"
 
 
 def _statement_problems(documents: dict[str, dict[str, Any]], kept: dict) -> Iterator[str]:

@@ -66,11 +66,6 @@ class Ledger:
             for key, claim in self.inventory.claims.items()
         }
 
-    @cached_property
-    def errata(self) -> list[tuple[Row, Erratum]]:
-        """All errata, in the order of the inventory."""
-        return [(row, erratum) for row in self.rows.values() for erratum in row.errata]
-
     @property
     def lines(self) -> list[tuple[str, str | None]]:
         """The lines of a table of counts with their sources: papers, all papers, the book."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 from sphinx.application import Sphinx
@@ -133,10 +132,7 @@ class LedgerDirective(SphinxDirective):
 
     def markdown(self, text: str) -> list[nodes.Node]:
         """Parse text in the language of the page (MyST)."""
-        holder = nodes.container()
-        lines = StringList(text.splitlines(), source=self.env.doc2path(self.env.docname))
-        self.state.nested_parse(lines, self.content_offset, holder)
-        return holder.children
+        return self.parse_text_to_nodes(text)
 
     def note_target(self, label: str, fragment: str, title: str) -> None:
         """Let links from other pages find a place on this one."""
