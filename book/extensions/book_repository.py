@@ -34,13 +34,7 @@ def published_urls(root: Path) -> dict[str, str]:
 
 
 def theme_options(address: str, hub: str = "") -> dict[str, Any]:
-    """Options of the theme for a repository's address; none for an empty address.
-
-    Raises
-    ------
-    sphinx.errors.ConfigError
-        If the address is not of the form ``https://HOST/OWNER/REPOSITORY``.
-    """
+    """Options of the theme for ``https://HOST/OWNER/REPOSITORY``; none for an empty address."""
     if not address:
         return {}
     scheme, _, rest = address.partition("://")

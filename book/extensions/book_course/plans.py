@@ -54,14 +54,7 @@ class Assignment:
 
 
 def plans(root: Path) -> dict[str, Plan]:
-    """The plans below the root of the book, by chapter.
-
-    Raises
-    ------
-    PlanError
-        If a file does not conform to the schema or is not named after its chapter, or if the
-        chapter does not say how long it and its exercises take.
-    """
+    """The plans below the root of the book, by chapter; or a PlanError with all that is wrong."""
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     found, problems = {}, []
     for path in sorted((root / "course" / "plan").glob("*.yml")):

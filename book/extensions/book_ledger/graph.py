@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from dpdynamics.verification import words
 
-from .inventory import KINDS, Paper, uses_graph
+from .inventory import KINDS, uses_graph
 from .layout import Point, arrange, curve
 from .ledger import Ledger
 
@@ -17,35 +16,26 @@ GAP = 56.0  # between papers
 HEAD = 40.0  # above a paper's graph, for its name
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """The graph of one paper: its box (x, y, width, height), its nodes and its edges as paths."""
-
-    paper: Paper
-    box: tuple[float, float, float, float]
-    places: dict[str, Point]
-    edges: list[tuple[str, str, str]]
-
-
 def draw(ledger: Ledger, papers: list[str]) -> dict[str, Any]:
     """The graphs of some papers in one picture, one above the other: the data of ``graph.html``."""
-    drawings: list[Drawing] = []
-    top = 0.0
+    drawings: list[dict[str, Any]] = []
+    width = top = 0.0
     for key in papers:
         claims = ledger.inventory.of_paper(key)
         layout = arrange(uses_graph(claims))
-        box = 0.0, top, ACROSS * layout.width, DOWN * layout.height + HEAD
+        box = 0.0, top, ACROSS * layout.width, DOWN * layout.height + HEAD  # x, y, width, height
         edges = [
             (used, user, _curve([_moved(point) for point in path]))
             for (used, user), path in layout.paths.items()
         ]
         places = {claim.id: _moved(layout.places[claim.id]) for claim in claims}
-        drawings.append(Drawing(ledger.inventory.sources[key], box, places, edges))
-        top += box[3] + GAP
+        paper = ledger.inventory.sources[key]
+        drawings.append({"paper": paper, "box": box, "places": places, "edges": edges})
+        width, top = max(width, box[2]), top + box[3] + GAP
     return {
         "drawings": drawings,
         "first": papers[0],
-        "width": max(drawing.box[2] for drawing in drawings),
+        "width": width,
         "height": top - GAP,
         "verdicts": words.VERDICTS,
         "kinds": KINDS,

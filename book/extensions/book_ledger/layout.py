@@ -36,13 +36,7 @@ class Layout:
 
 
 def arrange(graph: nx.DiGraph) -> Layout:
-    """Lay out an acyclic graph whose vertices are strings, in the order in which they were added.
-
-    Raises
-    ------
-    ValueError
-        If the graph has a cycle.
-    """
+    """Lay out an acyclic graph whose vertices are strings, in the order in which they came."""
     if not nx.is_directed_acyclic_graph(graph):
         raise ValueError("graph must be acyclic")
     order = {vertex: index for index, vertex in enumerate(graph)}
