@@ -25,7 +25,7 @@ For batches of fixed size no such amplification is true (claim wang2026.thmF.8 o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import ceil, log, pi, sqrt
 
 import numpy as np
@@ -39,7 +39,7 @@ from ..arguments import (
     finite_array,
     fraction,
     fraction_array,
-    one_of,
+    plain,
     positive,
     probability,
     whole,
@@ -53,10 +53,9 @@ from .correlated_matrices import (
     encode,
     hashable_strategy,
     participation_sensitivity,
-    strategy_matrix,
     strategy_norm,
 )
-from .runs import Bracket, Run, least_epsilon, least_noise, unseen
+from .runs import Bracket, Run, least_epsilon, least_noise, no_other_number, unseen
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)
 _LONGEST = 12
@@ -123,11 +122,7 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         if r < 1e-10:  # 1 - r is rounded, by a relative 1e-6 of r and more
             raise ValueError(f"sampling_probability must be at least 1e-10, got {r}")
         steps = whole("steps", self.steps, 1)
-        if self.relation == "add_remove":
-            raise ValueError(
-                "relation must not be add_remove: with correlated noise zero_out is covered"
-            )
-        one_of("relation", self.relation, ("zero_out", "add", "remove"))
+        no_other_number(self.relation, "correlated noise", ("zero_out", "add", "remove"))
         if finite_array("blocks", self.blocks, ndim=1).size == 0:
             raise ValueError("blocks must not be empty")
         lengths = {min(_checked_block(b, "blocks"), steps) for b in self.blocks}
@@ -150,47 +145,39 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Bracket:
         kappa = positive("noise_multiplier", noise_multiplier)
         deltas = fraction_array("delta", delta)
-
-        def solve(bound: Callable[[float], float], target: float, start: float, side: int) -> float:
-            return least_epsilon(
-                lambda e: _excess(bound(e), target),
-                start,
-                side=side,
-                tolerance=1e-6,
-                reach=_LARGEST,
-            )
-
-        def lower(target: float) -> float:
-            return solve(lambda e: self._lower(kappa, e), target, 1.0, -1)
-
-        def upper(target: float) -> float:
-            return _refined(
-                lambda b, start: solve(lambda e: self._upper(kappa, e, (b,)), target, start, 1),
-                lambda e: self._best(kappa, e),
-                lower(target),
-            )
-
-        return Bracket(elementwise(lower, deltas), elementwise(upper, deltas))
+        find = partial(least_epsilon, tolerance=1e-6, reach=_LARGEST)
+        found = [
+            self._solved(find, 1.0, target, lambda e: (kappa, e))
+            for target in deltas.ravel().tolist()
+        ]
+        lower, upper = np.array(found, dtype=np.float64).reshape(-1, 2).T
+        return Bracket(plain(lower.reshape(deltas.shape)), plain(upper.reshape(deltas.shape)))
 
     def _noise_for(self, epsilon: float, delta: float) -> Bracket:
         within("epsilon", epsilon, 0, _LARGEST)
+        find = partial(least_noise, tolerance=1e-5, reach=200.0)
+        return self._solved(find, self._norm, delta, lambda kappa: (kappa, epsilon))
 
-        def solve(bound: Callable[[float], float], start: float, side: int) -> float:
-            return least_noise(
-                lambda kappa: _excess(bound(kappa), delta),
-                start,
-                side=side,
-                tolerance=1e-5,
-                reach=200.0,
-            )
+    def _solved(
+        self,
+        find: Callable[..., float],
+        start: float,
+        delta: float,
+        at: Callable[[float], tuple[float, float]],
+    ) -> Bracket:
+        """Bound the number that meets delta; it stands for the noise and epsilon `at` it.
 
-        lower = solve(lambda kappa: self._lower(kappa, epsilon), self._norm, -1)
-        upper = _refined(
-            lambda b, start: solve(lambda kappa: self._upper(kappa, epsilon, (b,)), start, 1),
-            lambda kappa: self._best(kappa, epsilon),
-            lower,
-        )
-        return Bracket(lower, upper)
+        From above with one block at a time, until none is better where the best one ends.
+        """
+
+        def above(x: float, block: int) -> float:
+            return _excess(self._upper(*at(x), (block,)), delta)
+
+        lower = end = find(lambda x: _excess(self._lower(*at(x)), delta), start, side=-1)
+        tried: dict[int, float] = {}
+        while (block := min(self.blocks, key=partial(above, end))) not in tried:
+            end = tried[block] = find(partial(above, block=block), end, side=1)
+        return Bracket(lower, min(tried.values()))
 
     def block_pair(self, *, block: int) -> GaussianMixturePair:
         r"""Return the pair that dominates so many steps in a row (see the head of this file).
@@ -206,7 +193,11 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         array([0.    , 1.5492, 2.8284])
         """
         lam = checked_correlation(self.correlation)
-        return _block_pair(lam, self.sampling_probability, _checked_block(block))
+        patterns = _patterns(_checked_block(block))
+        # The cosine transform diagonalises the path.
+        modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
+        shifts = np.sqrt(np.sum(dct(patterns, norm="ortho", axis=1) ** 2 / modes, axis=1))
+        return _mixture(shifts, patterns, self.sampling_probability)
 
     @cached_property
     def _norm(self) -> float:
@@ -229,13 +220,10 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
             for block in blocks:
                 if relation == "add" and value <= bound:
                     break
-                value = min(value, self._composed(block, kappa, epsilon, relation))
+                pair, times = _dominating(self, block).scaled(kappa), ceil(self.steps / block)
+                value = min(value, pair.composed_delta(times, epsilon, relation))
             bound = max(bound, value)
         return bound
-
-    def _best(self, kappa: float, epsilon: float) -> int:
-        """Return the block that gives the least bound."""
-        return min(self.blocks, key=lambda b: self._upper(kappa, epsilon, (b,)))
 
     def _lower(self, kappa: float, epsilon: float) -> float:
         """Bound delta from below by linear statistics."""
@@ -252,10 +240,6 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         value = gaussian_delta(mu=mean / kappa, epsilon=epsilon - offset)
         return float(value) * (1 + 1e-9)
 
-    def _composed(self, block: int, kappa: float, epsilon: float, relation: str) -> float:
-        pair = _dominating(self, block)
-        return pair.scaled(kappa).composed_delta(ceil(self.steps / block), epsilon, relation)
-
     @cached_property
     def _encoded(self) -> Array:
         r""":math:`C\mathbf1`."""
@@ -263,12 +247,7 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
 
     @cached_property
     def _frobenius(self) -> float:
-        if np.ndim(self.correlation):
-            return float(
-                np.sum(strategy_matrix(correlation=self.correlation, steps=self.steps) ** 2)
-            )
-        ages = np.arange(self.steps)
-        return float((self.steps - ages) @ np.asarray(self.correlation) ** (2.0 * ages))
+        return float(encode(np.square(self.correlation), np.ones(self.steps)).sum())
 
     @cached_property
     def _linear(self) -> list[GaussianMixturePair]:
@@ -340,16 +319,8 @@ def _dominating(run: CorrelatedPoisson, block: int) -> GaussianMixturePair:
     if block == run.steps:
         patterns = _patterns(block)
         shifts = participation_sensitivity(correlation=run.correlation, pattern=patterns)
-        return _mixture(np.asarray(shifts), patterns.sum(axis=1), block, r)
-    return _block_pair(checked_correlation(run.correlation), r, block)
-
-
-def _block_pair(lam: float, r: float, block: int) -> GaussianMixturePair:
-    """Return the pair of any block; the cosine transform diagonalises the path."""
-    patterns = _patterns(block)
-    modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
-    shifts = np.sqrt(np.sum(dct(patterns, norm="ortho", axis=1) ** 2 / modes, axis=1))
-    return _mixture(shifts, patterns.sum(axis=1), block, r)
+        return _mixture(np.asarray(shifts), patterns, r)
+    return run.block_pair(block=block)
 
 
 def binomial_pair(r: float, count: int) -> GaussianMixturePair:
@@ -388,11 +359,12 @@ def _patterns(block: int) -> Array:
     return (np.arange(2**block)[:, None] >> np.arange(block) & 1).astype(np.float64)
 
 
-def _mixture(shifts: Array, counts: Array, block: int, r: float) -> GaussianMixturePair:
+def _mixture(shifts: Array, patterns: Array, r: float) -> GaussianMixturePair:
     """Join patterns of the same shift, rounded up."""
-    scale = float(shifts.max())
+    scale, counts = float(shifts.max()), patterns.sum(axis=1)
     levels, index = np.unique(np.ceil(shifts / scale * 2.0**30), return_inverse=True)
-    weights = np.bincount(index.ravel(), r**counts * (1 - r) ** (block - counts)).astype(float)
+    chances = r**counts * (1 - r) ** (patterns.shape[1] - counts)
+    weights = np.bincount(index.ravel(), chances).astype(float)
     return GaussianMixturePair(levels * (scale * (1 + 1e-9) / 2.0**30), weights)
 
 
@@ -404,13 +376,3 @@ def _checked_block(block: int, name: str = "block") -> int:
 
 def _excess(value: float, target: float) -> float:
     return log(max(value, 1e-300)) - log(target)
-
-
-def _refined(
-    solve: Callable[[int, float], float], best: Callable[[float], int], start: float
-) -> float:
-    """Solve with one block at a time, until none is better where the best one ends."""
-    tried: dict[int, float] = {}
-    while (block := best(start)) not in tried:
-        start = tried[block] = solve(block, start)
-    return min(tried.values())

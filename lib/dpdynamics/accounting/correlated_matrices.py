@@ -96,11 +96,6 @@ def strategy_matrix(*, correlation: ArrayLike, steps: int) -> Array:
     -------
     (steps, steps) array
         Lower triangular, the inverse of `noising_matrix`; claim wang2026.eq24.
-
-    Raises
-    ------
-    ValueError
-        If `correlation` is neither.
     """
     count, found = whole("steps", steps, 1), finite_array("correlation", correlation)
     if found.ndim == 0:
@@ -171,6 +166,8 @@ def strategy_norm(*, correlation: ArrayLike, steps: int) -> float:
 def participation_sensitivity(*, correlation: ArrayLike, pattern: ArrayLike) -> float | Array:
     r"""Compute :math:`\|Cy\|_2`, the sensitivity to a record that takes part as y.
 
+    Refused if an entry of :math:`C^\top C` is negative: vectors of different directions are worse.
+
     Parameters
     ----------
     correlation : number, (k,) or (T, T) array
@@ -182,11 +179,6 @@ def participation_sensitivity(*, correlation: ArrayLike, pattern: ArrayLike) -> 
     -------
     float or (...) array
         For zero-out neighbours, in clip norms; twice as much for replacing the record.
-
-    Raises
-    ------
-    ValueError
-        If an entry of :math:`C^\top C` is negative: vectors of different directions are then worse.
     """
     y = nonnegative_array("pattern", pattern)
     if y.ndim == 0 or y.shape[-1] == 0:
@@ -204,10 +196,11 @@ def worst_sensitivity(
 ) -> float:
     r"""Compute the largest :math:`\|Cy\|_2` of the patterns that a schedule allows, exactly.
 
-    It is known in four cases. For nonnegative Toeplitz coefficients that do not increase, a number
-    among them, the worst pattern starts at once and goes on without delay. Where columns
-    `separation` apart are orthogonal (bands), the largest norms are added up. If a record takes
-    part once, the longest column counts, and if it may take part in all steps, all do.
+    It is known in four cases, and else refused with an ArithmeticError. For nonnegative Toeplitz
+    coefficients that do not increase, a number among them, the worst pattern starts at once and
+    goes on without delay. Where columns `separation` apart are orthogonal (bands), the largest
+    norms are added up. If a record takes part once, the longest column counts, and if it may take
+    part in all steps, all do.
 
     Without sampling the mechanism with noise multiplier :math:`\kappa` is then exactly Gaussian,
     `gaussian_delta` at :math:`\mu` = this value over :math:`\kappa`.
@@ -224,14 +217,7 @@ def worst_sensitivity(
     Returns
     -------
     float
-        For zero-out neighbours, in clip norms.
-
-    Raises
-    ------
-    ValueError
-        If an entry of :math:`C^\top C` is negative.
-    ArithmeticError
-        If it is none of the four cases.
+        As that of `participation_sensitivity`.
 
     References
     ----------
@@ -256,7 +242,7 @@ def worst_sensitivity(
     falling = entries.ndim == 1 and np.all(np.diff(entries) <= 0) and np.all(entries >= 0)
     if entries.ndim == 0 or falling or (apart == 1 and fitting == count):
         return float(participation_sensitivity(correlation=correlation, pattern=pattern))
-    gram = _with_gram(correlation, count)[1]
+    gram = _gram(correlation, count)
     if fitting > 1 and np.triu(gram, apart).any():
         raise ArithmeticError(
             "the worst pattern of this strategy is not known: it takes falling coefficients, "
@@ -313,7 +299,7 @@ def hashable_strategy(correlation: ArrayLike, steps: int) -> tuple[ArrayLike, bo
     entries = finite_array("correlation", correlation)
     if entries.ndim == 0:
         return checked_correlation(entries), True
-    _with_gram(entries, steps)
+    _gram(entries, steps)
     rows = entries.tolist()
     return tuple(tuple(row) for row in rows) if entries.ndim == 2 else tuple(rows), False
 
@@ -326,11 +312,11 @@ def checked_correlation(value: ArrayLike) -> float:
     return float(entries)
 
 
-def _with_gram(correlation: ArrayLike, steps: int) -> tuple[Array, Array]:
-    """Return C and C^T C, whose entries are not negative, up to rounding."""
+def _gram(correlation: ArrayLike, steps: int) -> Array:
+    """Return C^T C, whose entries are not negative, up to rounding."""
     encoder = strategy_matrix(correlation=correlation, steps=steps)
     gram = encoder.T @ encoder
     rounding = 1e-13 * float(np.diagonal(gram).max()) * steps
     if gram.min() < -rounding:
         raise ValueError("correlation must have columns with nonnegative inner products")
-    return encoder, np.where(gram > rounding, gram, 0.0)
+    return np.where(gram > rounding, gram, 0.0)

@@ -16,13 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.signal import lfilter
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from ..arguments import Array, finite_array, number, positive, probability, whole
+from ..arguments import Array, number, positive, whole
 from .correlated import CorrelatedPoisson, binomial_pair
-from .correlated_matrices import checked_correlation
+from .correlated_matrices import checked_correlation, encode
 
 _ENOUGH = 100
 
@@ -41,35 +40,24 @@ def correlated_loss(
     noise_multiplier: float,
     correlation: float,
     sampling_probability: float,
-    nodes: int = 161,
-    top: float | None = None,
+    states: Array,
 ) -> Array:
     r"""Compute :math:`\ln(dP/dQ)` (n,) of points x (n, T) of the pair by the forward filter.
 
-    A state is shared between its neighbours among `nodes` points, in the mean right, with an error
-    of second order. States beyond `top`, by default :math:`1/(1-\lambda)`, are moved there.
+    A state is shared between its neighbours among `states`, equally spaced from 0, in the mean
+    right, with an error of second order; beyond the last one it is moved there.
     """
-    x, kappa = (
-        finite_array("outputs", outputs, ndim=2),
-        positive("noise_multiplier", noise_multiplier),
-    )
-    lam = checked_correlation(correlation)
-    r = probability("sampling_probability", sampling_probability)
-    end = 1 / (1 - lam)
-    last = end if top is None else positive("top", top)
-    if last > end * (1 + 1e-12):
-        raise ValueError(f"top must be at most 1 / (1 - correlation) = {end:g}, got {top!r}")
-    states = np.linspace(0.0, last, whole("nodes", nodes, 2))
+    variance, r = noise_multiplier**2, sampling_probability
     moves = sum(
-        weight * _transition(states, lam * states + part)
+        weight * _transition(states, correlation * states + part)
         for part, weight in ((0.0, 1 - r), (1.0, r))
     )
-    law, logs = np.zeros((nodes, len(x))), np.zeros(len(x))
+    law, logs = np.zeros((states.size, len(outputs))), np.zeros(len(outputs))
     law[0] = 1.0
-    for column in x.T:
+    for column in outputs.T:
         law = moves @ law
         exponents = (
-            np.multiply.outer(states, column / kappa**2) - (states**2 / (2 * kappa**2))[:, None]
+            np.multiply.outer(states, column / variance) - (states**2 / (2 * variance))[:, None]
         )
         largest = exponents.max(axis=0, where=law > 0, initial=-np.inf)
         law *= np.exp(np.minimum(exponents - largest, 0.0))  # without a law, nothing to weigh
@@ -93,7 +81,9 @@ def sampled_delta(
     r"""Estimate the exact profile of removal by importance sampling.
 
     Participations are drawn with a larger probability and the noise with a mean along
-    :math:`C\mathbf1`, both from the saddle point of a binomial number of like participations.
+    :math:`C\mathbf1`, both from the saddle point of a binomial number of like participations. It is
+    refused with an ArithmeticError if fewer than 100 samples are effective, or if the value is
+    significantly below the certified lower bound: the proposal misses what matters.
 
     Parameters
     ----------
@@ -110,42 +100,29 @@ def sampled_delta(
     Returns
     -------
     SampledDelta
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    ArithmeticError
-        If fewer than 100 samples are effective, or the value is significantly below the certified
-        lower bound: the proposal misses what matters.
     """
-    kappa, count = positive("noise_multiplier", noise_multiplier), whole("steps", steps, 1)
+    kappa, lam = positive("noise_multiplier", noise_multiplier), checked_correlation(correlation)
     run = CorrelatedPoisson(
-        correlation=correlation,
-        sampling_probability=sampling_probability,
-        steps=count,
-        relation="remove",
+        correlation=lam, sampling_probability=sampling_probability, steps=steps, relation="remove"
     )
-    lam, r = checked_correlation(correlation), run.sampling_probability
-    size = whole("samples", samples, _ENOUGH)
+    count, r = run.steps, run.sampling_probability
+    size, points = whole("samples", samples, _ENOUGH), whole("nodes", nodes, 2)
     if r == 1:
         raise ValueError("sampling_probability must be below 1: there is nothing to sample")
-    encoded = lfilter([1.0], [1.0, -lam], np.ones(count))
+    encoded = encode(lam, np.ones(count))
     direction = encoded / np.linalg.norm(encoded)
-    weight = float(lfilter([1.0], [1.0, -lam], direction[::-1]).mean()) / kappa
+    weight = float(encode(lam, direction, transposed=True).mean()) / kappa
     part, mean = _proposal(r, count, weight, number("epsilon", epsilon))
     rng = np.random.default_rng(seed)
     y = (rng.random((size, count)) < part).astype(np.float64)
     z = rng.standard_normal((size, count)) + mean * direction
-    means = np.asarray(lfilter([1.0], [1.0, -lam], y, axis=1))
-    top = min(1 / (1 - lam), 1.1 * float(means.max()) + 0.5)
+    means = encode(lam, y)
     loss = correlated_loss(
         means + kappa * z,
         noise_multiplier=kappa,
         correlation=lam,
         sampling_probability=r,
-        nodes=nodes,
-        top=top,
+        states=np.linspace(0.0, min(1 / (1 - lam), 1.1 * float(means.max()) + 0.5), points),
     )
     taken = y.sum(axis=1)
     logs = taken * log(r / part) + (count - taken) * log((1 - r) / (1 - part))

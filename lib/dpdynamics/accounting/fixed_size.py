@@ -36,7 +36,7 @@ from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from . import many_steps
 from .poisson import Poisson
-from .runs import BoundedRun, Bracket, zero_out_or_replace
+from .runs import BoundedRun, Bracket, no_other_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class FixedSize(BoundedRun):
         if self.batch_size >= self.samples:
             got = f"{self.batch_size} and {self.samples}"
             raise ValueError(f"batch_size must be below samples, got {got}")
-        zero_out_or_replace(self.relation, "batches of fixed size")
+        no_other_number(self.relation, "batches of fixed size")
 
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
         k = positive("noise_multiplier", noise_multiplier)

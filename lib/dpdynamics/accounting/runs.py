@@ -5,7 +5,7 @@ combination for which something is proved. The noise is an argument, never a fie
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import exp, expm1, inf, log, log1p
 from typing import Generic, NamedTuple, TypeVar
 
@@ -62,16 +62,9 @@ class Run(ABC, Generic[Reply, Noise]):
     def noise_for(self, *, epsilon: float, delta: float) -> Noise:
         """Calibrate the noise multiplier to a budget, which is never exceeded.
 
-        The number, or the upper end of the bracket, is enough; less than the lower end is not.
-        Known as `get_noise_multiplier` in Opacus and `calibrate_dp_mechanism` in dp-accounting.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range, or if `delta` is met without noise: from the probability
-            of taking part at all.
-        ArithmeticError
-            If the accuracy is not reached.
+        The number, or the upper end of the bracket, is enough; less than the lower end is not. From
+        the probability of taking part at all, a `delta` is met without noise, and refused. Known as
+        `get_noise_multiplier` in Opacus and `calibrate_dp_mechanism` in dp-accounting.
         """
         budget = nonnegative("epsilon", epsilon), fraction("delta", delta)
         noiseless = self._noiseless(budget[0])
@@ -207,8 +200,10 @@ def _both(bound: Callable[[float, int], float], targets: Array) -> Bracket:
     )
 
 
-def zero_out_or_replace(relation: str, where: str) -> None:
+def no_other_number(
+    relation: str, where: str, known: Sequence[str] = ("zero_out", "replace")
+) -> None:
     """Check a relation that leaves the number of records as it is."""
     if relation == "add_remove":
         raise ValueError(f"relation must not be add_remove: for {where} zero_out is covered")
-    one_of("relation", relation, ("zero_out", "replace"))
+    one_of("relation", relation, known)

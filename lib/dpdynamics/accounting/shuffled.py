@@ -20,7 +20,7 @@ from math import ceil, sqrt
 from ..arguments import whole
 from ..divergence.gaussian import gaussian_epsilon
 from .epoch_attacks import attacked
-from .runs import BoundedRun, zero_out_or_replace
+from .runs import BoundedRun, no_other_number
 
 _PLACES = {"zero_out": (2.0, 1.0), "replace": (2.0, 0.0)}
 
@@ -61,7 +61,7 @@ class Shuffled(BoundedRun):
             object.__setattr__(self, name, whole(name, getattr(self, name), 1))
         if self.batch_size > self.samples:
             raise ValueError(f"batch_size must be at most samples, got {self.batch_size}")
-        zero_out_or_replace(self.relation, "shuffled epochs")
+        no_other_number(self.relation, "shuffled epochs")
 
     def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
         whole_batches, rest = divmod(self.samples, self.batch_size)
