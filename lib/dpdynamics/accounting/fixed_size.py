@@ -9,23 +9,12 @@ from the sum Bg of a batch without it,
 
 .. math:: P = (1-q)N(0,\kappa^2) + qN(u-g,\kappa^2),\qquad Q = (1-q)N(0,\kappa^2)+qN(v-g,\kappa^2).
 
-Zero others are not the worst: with opposite ones the record's vector counts twice.
-
-========================= ================== ===================================
-relation                  zero others, g = 0 opposite others, g = -u, or -v in add
-========================= ================== ===================================
-replace, u = -v           1 and -1           2 and 0
-remove, v = 0             1 and 0            2 and 1
-add, u = 0                0 and 1            1 and 2
-========================= ================== ===================================
-
-(the places of the second component of P and of Q). Others equal to v give 1 to P alone in ``add``,
-what removal gives with zero others, and that is the worst there. What no data exceed, at any level
-of one step, is the dominating pair of `without_replacement`.
+Zero others, g = 0, are not the worst: with opposite ones the record's vector counts twice. What no
+data exceed, at any level of one step, is the dominating pair of `without_replacement`.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +24,7 @@ from ..divergence.without_replacement import WithoutReplacement
 from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from . import many_steps
-from .poisson import Poisson
+from .poisson import DIRECTIONS, Poisson
 from .runs import BoundedRun, Bracket, no_other_number
 
 
@@ -84,18 +73,15 @@ class FixedSize(BoundedRun):
         no_other_number(self.relation, "batches of fixed size")
 
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
-        k = positive("noise_multiplier", noise_multiplier)
+        if self.steps > 1:
+            return super().delta(noise_multiplier=noise_multiplier, epsilon=epsilon)
         eps = nonnegative_array("epsilon", epsilon)
-        if self.steps == 1:
-            pairs = self._dominating().pairs(noise_multiplier=k)
-            value = plain(np.max([np.asarray(pair.delta(eps)) for pair in pairs], axis=0))
-            return Bracket(value, value)
-        return super().delta(noise_multiplier=k, epsilon=eps)
+        value = self._dominating.delta(noise_multiplier=noise_multiplier, epsilon=eps)
+        return Bracket(value, value)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
         if side > 0:
-            found = self._above("delta", noise, epsilon=epsilon)
-            return min(found, self._many("delta", noise, epsilon=epsilon))
+            return self._above("delta", noise, epsilon=epsilon)
         further = 0.0 if self._shift == 2 else super()._delta_bound(noise, epsilon, side)
         return max(self._below("delta", noise, epsilon=epsilon), further)
 
@@ -120,72 +106,60 @@ class FixedSize(BoundedRun):
         if k < WithoutReplacement.faintest:
             least = WithoutReplacement.faintest
             raise ValueError(f"noise_multiplier must be at least {least}, got {k}")
-        steps, pairs = self.steps, self._dominating().pairs(noise_multiplier=k)
+        steps, pairs = self.steps, self._dominating.pairs(noise_multiplier=k)
         found = np.max([np.asarray(pair.renyi(alphas)) for pair in pairs], axis=0)
         upper = steps * np.minimum(found, (self._shift / k) ** 2 * alphas / 2)
-        lower = self._poisson().rdp(noise_multiplier=k / self._shift, orders=alphas)
+        lower = self._poisson.rdp(noise_multiplier=k / self._shift, orders=alphas)
         return Bracket(plain(np.minimum(lower, upper)), plain(upper))
-
-    @property
-    def _share(self) -> float:
-        return self.batch_size / self.samples
 
     @property
     def _shift(self) -> float:
         return 2.0 if self.relation == "replace" else 1.0
 
+    @property
     def _poisson(self) -> Poisson:
-        return Poisson(sampling_probability=self._share, steps=self.steps)
+        return Poisson(sampling_probability=self.batch_size / self.samples, steps=self.steps)
 
+    @property
     def _dominating(self) -> Poisson:
-        return Poisson(
-            sampling_probability=self._share,
-            steps=self.steps,
-            relation=self.relation,
-            noise=WithoutReplacement,
-        )
+        return replace(self._poisson, relation=self.relation, noise=WithoutReplacement)
 
-    def _above(self, verb: str, noise: float, **at: float) -> float:
-        """Ask plain releases and, where it is known, the dominating pair; the less is a bound."""
-        plainly = Poisson(sampling_probability=1.0, steps=self.steps, relation=self.relation)
-        found = float(getattr(plainly, verb)(noise_multiplier=noise, **at))
+    def _above(self, verb: str, noise: float, rough: bool = False, **at: float) -> float:
+        """Return the least bound of plain releases, the dominating pair and, if not rough, many."""
+        steps, q = self.steps, self.batch_size / self.samples
+        pairs = [WithoutReplacement(noise, q, name) for name in DIRECTIONS[self.relation]]
+        plainly = Poisson(sampling_probability=1.0, steps=steps, relation=self.relation)
+        found = [getattr(plainly, verb)(noise_multiplier=noise, **at)]
         try:
-            exact = getattr(self._dominating(), verb)(noise_multiplier=noise, **at)
-            return min(found, float(exact))
+            found.append(getattr(self._dominating, verb)(noise_multiplier=noise, **at))
         except ArithmeticError:
-            if verb == "delta":
-                return found
-        directions = ("replace",) if self.relation == "replace" else ("remove", "add")
-        pairs = [WithoutReplacement(noise, self._share, name) for name in directions]
-        with suppress(ArithmeticError):
-            above = [composed_epsilon_upper(pair, self.steps, at["delta"]) for pair in pairs]
-            found = min(found, max(above))
-        return found
-
-    def _many(self, verb: str, noise: float, **at: float) -> float:
-        """Ask `many_steps`."""
-        bound, run = getattr(many_steps, f"{verb}_above"), (noise, self._share, self.steps)
-        names = ("replace",) if self.relation == "replace" else ("remove", "add")
-        return max(float(bound(name, *run, **at)) for name in names)
+            if verb == "epsilon":
+                with suppress(ArithmeticError):
+                    above = [composed_epsilon_upper(pair, steps, at["delta"]) for pair in pairs]
+                    found.append(max(above))
+        if not rough:
+            many = getattr(many_steps, f"{verb}_above")
+            found.append(max(many(pair.relation, noise, q, steps, **at) for pair in pairs))
+        return float(min(found))
 
     def _below(self, verb: str, noise: float, **at: float) -> float:
         """Ask Poisson samples, where their answer is known."""
         with suppress(ArithmeticError):
             pair = noise / self._shift
-            return float(getattr(self._poisson(), verb)(noise_multiplier=pair, **at))
+            return float(getattr(self._poisson, verb)(noise_multiplier=pair, **at))
         return 0.0
 
     def _bound(self, noise: float, delta: float, side: int, rough: bool = False) -> float:
         if side < 0 and self.steps > 1:
             return self._attacked(noise, delta, rough)
-        found = self._above("epsilon", noise, delta=delta)
-        return found if rough else min(found, self._many("epsilon", noise, delta=delta))
+        return self._above("epsilon", noise, rough, delta=delta)
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
         """Return the epsilon that the pairs prove; a rough one on coarse cells."""
 
         def composed(places: tuple[float, float], points: int, cells: int) -> float:
-            p, q = (mixture_masses(noise, self._share, place, points) for place in places)
+            share = self.batch_size / self.samples
+            p, q = (mixture_masses(noise, share, place, points) for place in places)
             return composed_epsilon_lower(p=p, q=q, times=self.steps, delta=delta, cells=cells)
 
         if rough:

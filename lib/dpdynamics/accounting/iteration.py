@@ -132,19 +132,6 @@ class _Block(NamedTuple):
     def cost(self) -> float:
         return self.shift * self.shift / self.clock  # inf where a power would raise
 
-    def absorbs(self, later: "_Block", contraction: float) -> bool:
-        """Whether the slope falls, or stays, from this block to the next."""
-        weight = contraction**later.length
-        return self.shift / self.clock >= weight * later.shift / later.clock
-
-    def joined(self, later: "_Block", contraction: float) -> "_Block":
-        weight = contraction**later.length
-        return _Block(
-            self.length + later.length,
-            weight * self.shift + later.shift,
-            weight**2 * self.clock + later.clock,
-        )
-
 
 def _least_cost(shifts: Array, contraction: float, diameter: float) -> float:
     """Return the least sum of squares of a plan, with shifts and diameter in units of the noise."""
@@ -152,8 +139,14 @@ def _least_cost(shifts: Array, contraction: float, diameter: float) -> float:
     costs = [0.0]  # of the last k blocks
 
     def joined(block: _Block, kept: int) -> tuple[_Block, int]:
-        while kept and block.absorbs(blocks[kept - 1], contraction):
-            block, kept = block.joined(blocks[kept - 1], contraction), kept - 1
+        """Merge a block with the next ones as long as the slope falls, or stays, to the next."""
+        while kept:
+            (length, shift, clock), later = block, blocks[kept - 1]
+            weight = contraction**later.length
+            if shift / clock < weight * later.shift / later.clock:
+                break
+            shift, clock = weight * shift + later.shift, weight**2 * clock + later.clock
+            block, kept = _Block(length + later.length, shift, clock), kept - 1
         return block, kept
 
     best = np.inf

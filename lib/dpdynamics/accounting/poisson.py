@@ -23,7 +23,7 @@ from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upp
 from .composition import Composition, Direction
 from .runs import Bracket, Run, least_noise, unseen
 
-_DIRECTIONS = {
+DIRECTIONS = {
     "add_remove": ("remove", "add"),
     "zero_out": ("remove", "add"),
     "add": ("add",),
@@ -79,7 +79,7 @@ class Poisson(Run[float | Array, float]):
         q = probability("sampling_probability", self.sampling_probability)
         object.__setattr__(self, "sampling_probability", q)
         object.__setattr__(self, "steps", whole("steps", self.steps, 1))
-        one_of("relation", self.relation, tuple(_DIRECTIONS))
+        one_of("relation", self.relation, tuple(DIRECTIONS))
         if not (isinstance(self.noise, type) and issubclass(self.noise, Pair)):
             raise ValueError(f"noise must be a class of pairs, got {self.noise!r}")
 
@@ -92,7 +92,7 @@ class Poisson(Run[float | Array, float]):
     def pairs(self, *, noise_multiplier: float) -> list[Pair]:
         """Return one step as a pair of distributions, one for each direction of the relation."""
         noise, q = positive("noise_multiplier", noise_multiplier), self.sampling_probability
-        return [self.noise(noise, q, name) for name in _DIRECTIONS[self.relation]]
+        return [self.noise(noise, q, name) for name in DIRECTIONS[self.relation]]
 
     def _noiseless(self, epsilon: float) -> float:
         return unseen(self.sampling_probability, self.steps, self.relation, epsilon)
@@ -127,12 +127,8 @@ class Poisson(Run[float | Array, float]):
         -------
         float or array of the shape of `orders`
             With a relative error below 1e-10, most often 1e-13 (values above 1e-290). For
-            "add_remove" that of "remove", which is the larger one.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range, or the relation is "replace" with sampling.
+            "add_remove" that of "remove", which is the larger one; "replace" is refused with
+            sampling.
 
         References
         ----------
@@ -164,13 +160,6 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
     Composition
         With the verbs `delta(epsilon=...)` and `epsilon(delta=...)` of a run, without its noise.
 
-    Raises
-    ------
-    ValueError
-        If `parts` are none, or not such pairs, or of different relations.
-    ArithmeticError
-        If the accuracy is not reached; it takes some noise.
-
     Examples
     --------
     A warm-up with more noise:
@@ -192,7 +181,7 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
             relations.add(())
         elif isinstance(what, Poisson):
             rows.append([(pair, what.steps) for pair in what.pairs(noise_multiplier=number)])
-            relations.add(_DIRECTIONS[what.relation])
+            relations.add(DIRECTIONS[what.relation])
         else:
             raise ValueError(f"parts must be (run, noise) or (pair, times), got {part!r}")
     if len(relations) != 1:
