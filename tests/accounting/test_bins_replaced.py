@@ -49,13 +49,13 @@ def test_profile_of_two_batches_is_bracketed(noise, losses, width):
 
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 def test_between_levels_the_interpolations_stay_on_their_sides(noise):
-    profile = bins_replaced._profile(noise, 2, 1e-7, False)
-    levels, values = bins_replaced._minorant(*profile)
+    known, least, most = bins_replaced._profile(noise, 2, 1e-7, False)
+    levels, values = bins_replaced._minorant(known, least, most)
     for place in (0.003, 0.11, 0.37, 0.52, 0.83):
         level = float(np.exp(place * log(levels[-1])))
         exact = of_two(noise, level)
         assert np.interp(level, levels, values) <= exact * (1 + 1e-9)
-        assert np.interp(level, profile.levels, profile.most) >= exact * (1 - 1e-9)
+        assert np.interp(level, known, most) >= exact * (1 - 1e-9)
 
 
 def put(noise, x):

@@ -13,10 +13,7 @@ the accuracy is not reached.
 """
 
 from .balls_in_bins import BallsInBins
-from .correlated import (
-    CorrelatedPoisson,
-    cumulative_noise_lower_bound,
-)
+from .correlated import CorrelatedPoisson, cumulative_noise_lower_bound
 from .correlated_matrices import (
     cumulative_noise_std,
     noising_matrix,

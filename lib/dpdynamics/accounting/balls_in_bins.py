@@ -27,6 +27,7 @@ Several epochs compose, see `many_epochs`.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf, log, sqrt
 
 import numpy as np
@@ -114,20 +115,15 @@ class BallsInBins(Run[float | Array, float]):
         eps = nonnegative_array("epsilon", epsilon)
         if self.batches == 1:
             return gaussian_delta(mu=self._full / sigma, epsilon=eps)
-        if self._bounded:
-            return elementwise(lambda e: self._composed_delta(sigma, e), eps)
-        return elementwise(lambda e: self._larger(sigma, e), eps)
+        verb = self._composed_delta if self._bounded else self._larger
+        return elementwise(partial(verb, sigma), eps)
 
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> float | Array:
         sigma, deltas = positive("noise_multiplier", noise_multiplier), _resolved(delta)
         if self.batches == 1:
             return gaussian_epsilon(mu=self._full / sigma, delta=deltas)
-        if self._bounded:
-            return elementwise(lambda target: self._composed(sigma, target), deltas)
-
-        return elementwise(
-            lambda target: least_epsilon(lambda e: self._excess(sigma, max(e, 0.0), target)), deltas
-        )
+        verb = self._composed if self._bounded else self._one_epsilon
+        return elementwise(partial(verb, sigma), deltas)
 
     def _noise_for(self, epsilon: float, delta: float) -> float:
         _resolved(delta)
@@ -137,13 +133,11 @@ class BallsInBins(Run[float | Array, float]):
         if self._bounded:
             least = (bins_replaced if self.relation == "replace" else many_epochs).FAINTEST
             start = max(self._full / sqrt(self.batches) * full, 0.5)
-            if self._composed(least, delta) <= epsilon:
-                return least
-            return least_noise(
-                lambda noise: self._composed(max(noise, least), delta) - epsilon,
-                start,
-                tolerance=1e-3,
-            )
+
+            def excess(noise: float) -> float:
+                return self._composed(max(noise, least), delta) - epsilon
+
+            return least if excess(least) <= 0 else least_noise(excess, start, tolerance=1e-3)
         return least_noise(lambda noise: self._excess(noise, epsilon, delta), full)
 
     @property
@@ -159,6 +153,9 @@ class BallsInBins(Run[float | Array, float]):
         return max(
             _delta(sigma, self.batches, sign * epsilon, self.mesh) for sign in _SIGNS[self.relation]
         )
+
+    def _one_epsilon(self, sigma: float, delta: float) -> float:
+        return least_epsilon(lambda e: self._excess(sigma, max(e, 0.0), delta))
 
     def _composed(self, sigma: float, delta: float) -> float:
         found = epochs_above(sigma, self.batches, self.epochs, delta, self.relation)

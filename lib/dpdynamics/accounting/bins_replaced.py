@@ -55,14 +55,6 @@ _LEFT = 1e-4  # of delta is left beyond the last level
 _CELLS = 1 << 15  # of the mesh of losses
 
 
-class _Profile(NamedTuple):
-    """Bounds of the profile of an epoch at levels from 1 on."""
-
-    levels: Array
-    least: Array
-    most: Array
-
-
 class _Losses(NamedTuple):
     """A pair with finitely many losses, as `numerics.privacy_loss` takes it."""
 
@@ -119,8 +111,8 @@ def epsilon_below(
     )
 
 
-def _profile(noise: float, batches: int, least: float, rough: bool) -> _Profile:
-    """Bound the profile at levels up to one where it is `least`."""
+def _profile(noise: float, batches: int, least: float, rough: bool) -> tuple[Array, Array, Array]:
+    """Return levels from 1 up to one where the profile is `least`, with bounds below and above."""
     deviation = sqrt(log1p(2 * (exp(noise**-2) - exp(-(noise**-2))) / batches))
     step = (2 if rough else 1) * _STEP * min(deviation, 2.5)
     found: list[tuple[float, float, float]] = []
@@ -133,7 +125,7 @@ def _profile(noise: float, batches: int, least: float, rough: bool) -> _Profile:
         loss += step * max(1.0, loss / (4 * deviation))
     levels, lower, upper = np.transpose(found)
     end = int(upper.argmin()) + 1
-    return _Profile(levels[:end], lower[:end], upper[:end])
+    return levels[:end], lower[:end], upper[:end]
 
 
 def _reaches(noise: float, batches: int) -> bool:

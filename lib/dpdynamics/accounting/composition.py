@@ -35,7 +35,12 @@ class Composition:
     """Releases one after another, exactly. Made by `compose`."""
 
     def __init__(self, directions: list[Direction]) -> None:
-        self._directions = [_joined(direction) for direction in directions]
+        self._directions = []
+        for direction in directions:
+            found: dict[Pair, int] = {}
+            for pair, count in direction:
+                found[pair] = found.get(pair, 0) + count
+            self._directions.append(list(found.items()))
         self._mu: float | None = 0.0
         for pair, count in directions[0]:
             if not isinstance(pair, Gaussian) or pair.sampling_probability < 1:
@@ -62,20 +67,9 @@ class Composition:
         return max(sum(profile(direction, epsilon)) for direction in self._directions)
 
 
-def _joined(direction: Direction) -> Direction:
-    found: dict[Pair, int] = {}
-    for pair, count in direction:
-        found[pair] = found.get(pair, 0) + count
-    return list(found.items())
-
-
 def _cumulants(direction: Direction, smallest: float) -> Cumulants:
     each = [pair.cumulants(count, smallest) for pair, count in direction]
-
-    def log_mgf(first: Complex, second: Complex, fineness: float) -> Complex:
-        return np.asarray(sum(part(first, second, fineness) for part in each))
-
-    return each[0] if len(each) == 1 else log_mgf
+    return lambda *at: np.asarray(sum(part(*at) for part in each))
 
 
 def profile(direction: Direction, epsilon: float) -> Inversion:

@@ -55,6 +55,7 @@ from .correlated_matrices import (
     participation_sensitivity,
     strategy_norm,
 )
+from .poisson import DIRECTIONS
 from .runs import Bracket, Run, least_epsilon, least_noise, no_other_number, unseen
 
 BLOCKS = (1, 2, 3, 4, 6, 8, 11)
@@ -203,10 +204,6 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
     def _norm(self) -> float:
         return strategy_norm(correlation=self.correlation, steps=self.steps)
 
-    @cached_property
-    def _relations(self) -> tuple[str, ...]:
-        return ("remove", "add") if self.relation == "zero_out" else (self.relation,)
-
     def _noiseless(self, epsilon: float) -> float:
         return unseen(self.sampling_probability, self.steps, self.relation, epsilon)
 
@@ -215,7 +212,7 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         if self.sampling_probability == 1:
             return self._jensen(kappa, epsilon)
         bound = 0.0
-        for relation in self._relations:
+        for relation in DIRECTIONS[self.relation]:
             value = self._jensen(kappa, epsilon) if relation == "add" else 1.0
             for block in blocks:
                 if relation == "add" and value <= bound:
@@ -230,7 +227,9 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         if self.sampling_probability == 1:
             return self._jensen(kappa, epsilon) * (1 - 2e-9)
         pairs = [pair.scaled(kappa) for pair in self._linear]
-        return max(pair.delta(epsilon, name)[0] for pair in pairs for name in self._relations)
+        return max(
+            pair.delta(epsilon, name)[0] for pair in pairs for name in DIRECTIONS[self.relation]
+        )
 
     def _jensen(self, kappa: float, epsilon: float) -> float:
         """Bound the profile of "add" by Jensen's inequality for the mean over participations."""
@@ -305,7 +304,7 @@ def cumulative_noise_lower_bound(
 
     def excess(std: float) -> float:
         pair = count.scaled(std)
-        return _excess(max(pair.delta(eps, name)[0] for name in run._relations), target)
+        return _excess(max(pair.delta(eps, name)[0] for name in DIRECTIONS[relation]), target)
 
     return least_noise(excess, sqrt(run.steps), side=-1, tolerance=1e-9)
 

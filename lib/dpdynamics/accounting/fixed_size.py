@@ -21,10 +21,9 @@ from numpy.typing import ArrayLike
 
 from ..arguments import nonnegative_array, orders_array, plain, positive, whole
 from ..divergence.without_replacement import WithoutReplacement
-from ..numerics.normal_masses import mixture_masses
-from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
+from ..numerics.privacy_loss import composed_epsilon_upper
 from . import many_steps
-from .poisson import DIRECTIONS, Poisson
+from .poisson import DIRECTIONS, Poisson, bounded_below
 from .runs import BoundedRun, Bracket, no_other_number
 
 
@@ -106,9 +105,8 @@ class FixedSize(BoundedRun):
         if k < WithoutReplacement.faintest:
             least = WithoutReplacement.faintest
             raise ValueError(f"noise_multiplier must be at least {least}, got {k}")
-        steps, pairs = self.steps, self._dominating.pairs(noise_multiplier=k)
-        found = np.max([np.asarray(pair.renyi(alphas)) for pair in pairs], axis=0)
-        upper = steps * np.minimum(found, (self._shift / k) ** 2 * alphas / 2)
+        found = np.max([np.asarray(pair.renyi(alphas)) for pair in self._pairs(k)], axis=0)
+        upper = self.steps * np.minimum(found, (self._shift / k) ** 2 * alphas / 2)
         lower = self._poisson.rdp(noise_multiplier=k / self._shift, orders=alphas)
         return Bracket(plain(np.minimum(lower, upper)), plain(upper))
 
@@ -124,10 +122,13 @@ class FixedSize(BoundedRun):
     def _dominating(self) -> Poisson:
         return replace(self._poisson, relation=self.relation, noise=WithoutReplacement)
 
+    def _pairs(self, noise: float) -> list[WithoutReplacement]:
+        share = self.batch_size / self.samples
+        return [WithoutReplacement(noise, share, name) for name in DIRECTIONS[self.relation]]
+
     def _above(self, verb: str, noise: float, rough: bool = False, **at: float) -> float:
         """Return the least bound of plain releases, the dominating pair and, if not rough, many."""
-        steps, q = self.steps, self.batch_size / self.samples
-        pairs = [WithoutReplacement(noise, q, name) for name in DIRECTIONS[self.relation]]
+        steps, pairs = self.steps, self._pairs(noise)
         plainly = Poisson(sampling_probability=1.0, steps=steps, relation=self.relation)
         found = [getattr(plainly, verb)(noise_multiplier=noise, **at)]
         try:
@@ -139,7 +140,8 @@ class FixedSize(BoundedRun):
                     found.append(max(above))
         if not rough:
             many = getattr(many_steps, f"{verb}_above")
-            found.append(max(many(pair.relation, noise, q, steps, **at) for pair in pairs))
+            share = self.batch_size / self.samples
+            found.append(max(many(pair.relation, noise, share, steps, **at) for pair in pairs))
         return float(min(found))
 
     def _below(self, verb: str, noise: float, **at: float) -> float:
@@ -156,16 +158,10 @@ class FixedSize(BoundedRun):
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
         """Return the epsilon that the pairs prove; a rough one on coarse cells."""
-
-        def composed(places: tuple[float, float], points: int, cells: int) -> float:
-            share = self.batch_size / self.samples
-            p, q = (mixture_masses(noise, share, place, points) for place in places)
-            return composed_epsilon_lower(p=p, q=q, times=self.steps, delta=delta, cells=cells)
-
+        pairs = self._pairs(noise)
         if rough:
-            pairs = [(2.0, 0.0)] if self.relation == "replace" else [(2.0, 1.0), (1.0, 0.0)]
-            return max(composed(places, 2**12, 2**10) for places in pairs)
+            return max(bounded_below(pair, self.steps, delta, 2**12, 2**10) for pair in pairs)
         proved = self._below("epsilon", noise, delta=delta)
-        if self.relation == "replace":
-            return proved or composed((2.0, 0.0), 2**15, 2**13)
-        return max(proved, composed((2.0, 1.0), 2**15, 2**13))
+        if proved and self.relation == "replace":
+            return proved
+        return max(proved, bounded_below(pairs[0], self.steps, delta))

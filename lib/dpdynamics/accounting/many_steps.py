@@ -1,27 +1,21 @@
 r"""Many steps on batches of fixed size: a profile that no data exceed.
 
-A step is the pair of `fixed_size`: the second component of P is at u - g, that of Q at v - g, for
-g, u and v in the unit ball. So its profile depends on the distances a of g and u, b of g and v, d
-of u and v alone. Above level 1 it grows with a and d and falls with b; below level 1 it grows with
-b and d and falls with a (Kahane's inequality). Let A be the pair whose loss spreads most, (2, 0) if
-the record is replaced, (2, 1) if it is removed, v = 0, and (1, 2) if it is added, u = 0. Above or
-below level 1 another pair has the largest profile, for (2, 0) its exchange. The dominating pair G
-of `without_replacement` has both, and no step does.
-
-With :math:`\delta_{cd\dots}` for the profile of c, d, ... together and :math:`\tau\ge0`, suppose
-that at all levels
+A step is the pair of `fixed_size`. Its profile depends on a *triangle* alone, the distances a of g
+and u, b of g and v, d of u and v. Let A be the triangle whose loss spreads most, and G the
+dominating pair of `without_replacement`, which is no triangle. With :math:`\delta_{cd\dots}` for the
+profile of c, d, ... together and :math:`\tau\ge0`, suppose that at all levels
 
 .. math:: \delta_{c\,G^mA^k}\le e^\tau\,\delta_{A\,G^mA^k} + \xi\qquad\text{for every step } c.
 
-The same is then true of every larger k, as further steps A average both sides. So no T adaptive
-steps, of which the last m are bounded by G, exceed
-:math:`e^{\sum\tau}(\delta_{G^mA^{T-m}} + T\xi)`, where the sum has a term for each of the T - m
-others. Here :math:`\tau` is computed for k = 0, m, 3m, 7m, ..., with m = T/30, or several m if
-a record is added, and for several :math:`\xi`; the least of the bounds counts.
+The same is then true of every larger k. So no T adaptive steps, of which the last m are bounded by
+G, exceed :math:`e^{\sum\tau}(\delta_{G^mA^{T-m}} + T\xi)`, where the sum has a term for each of the
+T - m others. Here :math:`\tau` is computed for k = 0, m, 3m, 7m, ..., with m = T/30, or several m
+if a record is added, and for several :math:`\xi`; the least of the bounds counts.
 
-All steps lie in boxes of a, b and d. By the monotony two triangles bound the profile of a box, one
-above and one below level 1. Losses are put on a mesh such that profiles are interpolated linearly
-in :math:`e^\varepsilon`, which only raises them. The proof is in the chapter on accounting.
+All steps lie in boxes of a, b and d, in which profiles grow with some sides and fall with others:
+two triangles bound those of a box, one above and one below level 1. Losses are put on a mesh such
+that profiles are interpolated linearly in :math:`e^\varepsilon`, which only raises them. The proof
+is in the chapter on accounting.
 """
 
 from functools import lru_cache
@@ -190,15 +184,7 @@ class _OnMesh:
 
 
 def _boxes(relation: str) -> list[tuple[Triangle, Triangle]]:
-    """Return two triangles for every box: above level 1, and below, with P and Q exchanged.
-
-    A removed record: if v = 0, both profiles grow with the lengths of u and g, which are 1; their
-    inner product is left. So it is for an added one, with v for u and P and Q exchanged.
-
-    A replaced one: if a + b < 2 the triangle in the ball can be enlarged, which is less noise. Else
-    d is at most 2, and where the sum of the squares of a and b exceeds 4, the third side of a
-    triangle in the unit circle.
-    """
+    """Return two triangles for every box: above level 1, and below, with P and Q exchanged."""
     if relation != "replace":
         sides = [sqrt(4 - 2 * opening) for opening in _OPENINGS]
         removed = [((a2, 1.0, 1.0), (1.0, a1, 1.0)) for a2, a1 in pairwise(sides)]

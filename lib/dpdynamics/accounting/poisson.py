@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import Array, one_of, plain, positive, probability, whole
 from ..divergence.gaussian import gaussian_noise_multiplier
-from ..divergence.gaussian_pair import Gaussian
+from ..divergence.gaussian_pair import Gaussian, SampledNormals
 from ..divergence.pairs import Pair
 from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
@@ -195,11 +195,18 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
 
 def bracketed(run: Poisson, noise: float, delta: float) -> Bracket:
     """Bound the epsilon of Gaussian noise on both sides, for where the exact one is refused."""
-    low = 0.0
-    for pair in _telling(run, noise, delta):
-        p, q = (mixture_masses(noise, pair.sampling_probability, x, 2**15) for x in pair.places[0])
-        low = max(low, composed_epsilon_lower(p=p, q=q, times=run.steps, delta=delta))
+    pairs = _telling(run, noise, delta)
+    low = max((bounded_below(pair, run.steps, delta) for pair in pairs), default=0.0)
     return Bracket(low, bounded_above(run, noise, delta))
+
+
+def bounded_below(
+    pair: SampledNormals, steps: int, delta: float, points: int = 2**15, cells: int = 2**13
+) -> float:
+    """Bound the epsilon of many steps of a pair, on so many cells of outputs and of losses."""
+    noise, share = pair.noise_multiplier, pair.sampling_probability
+    p, q = (mixture_masses(noise, share, place, points) for place in pair.places[0])
+    return composed_epsilon_lower(p=p, q=q, times=steps, delta=delta, cells=cells)
 
 
 def bounded_above(run: Poisson, noise: float, delta: float) -> float:
