@@ -17,7 +17,7 @@ from dpdynamics.accounting import BallsInBins, Bracket, Poisson, cumulative_nois
 from dpdynamics.accounting.poisson import bracketed
 from dpdynamics.adaptive import gaussian_sign, stationary_sign_law
 from dpdynamics.desk import bins
-from dpdynamics.desk.accountants import ACCOUNTANTS, multiplier
+from dpdynamics.desk.accountants import ACCOUNTANTS
 from dpdynamics.desk.answers import Answer, Refusal, lower, upper
 from dpdynamics.desk.bins import EpochsOfBins
 from dpdynamics.desk.recipes import Recipe
@@ -322,12 +322,14 @@ def test_accountants_check_what_they_are_given(name, place, bad, word):  # type:
         ACCOUNTANTS[name](*given)
 
 
-def test_multiplier_inverts_an_accountant() -> None:
-    for accountant in ACCOUNTANTS.values():
-        noise = multiplier(accountant, epsilon=1.0, q=0.01, steps=1000, delta=1e-5, near=1.0)
-        assert accountant(noise, 0.01, 1000, 1e-5) == pytest.approx(1.0, rel=1e-4)
-    with pytest.raises(ArithmeticError):
-        multiplier(accountant, epsilon=1e9, q=0.01, steps=10, delta=1e-5, near=1.0)
+def test_the_noise_that_others_ask_for_inverts_them() -> None:
+    run = {"samples": 50_000, "batch_size": 500, "steps": 1000, "delta": 1e-5}
+    asked = desk.required_noise(epsilon=1.0, **run).numbers
+    for name, accountant in ACCOUNTANTS.items():
+        assert accountant(asked[name], 0.01, 1000, 1e-5) == pytest.approx(1.0, rel=1e-4)
+    full = {"samples": 100, "batch_size": 100, "steps": 1, "delta": 1e-6}
+    far = desk.required_noise(epsilon=1e9, **full).numbers
+    assert "Renyi, all orders, tight" in far and "closed formula (no bound)" not in far
 
 
 @pytest.mark.parametrize("exponent", [0.5, None])

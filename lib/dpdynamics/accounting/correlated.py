@@ -45,7 +45,7 @@ from ..arguments import (
     whole,
     within,
 )
-from ..divergence.gaussian import gaussian_delta, gaussian_noise_multiplier
+from ..divergence.gaussian import gaussian_delta
 from ..divergence.gaussian_mixtures import GaussianMixturePair
 from .correlated_matrices import (
     checked_correlation,
@@ -157,7 +157,8 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
     def _noise_for(self, epsilon: float, delta: float) -> Bracket:
         within("epsilon", epsilon, 0, _LARGEST)
         find = partial(least_noise, tolerance=1e-5, reach=200.0)
-        return self._solved(find, self._norm, delta, lambda kappa: (kappa, epsilon))
+        start = strategy_norm(correlation=self.correlation, steps=self.steps)
+        return self._solved(find, start, delta, lambda kappa: (kappa, epsilon))
 
     def _solved(
         self,
@@ -199,10 +200,6 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
         shifts = np.sqrt(np.sum(dct(patterns, norm="ortho", axis=1) ** 2 / modes, axis=1))
         return _mixture(shifts, patterns, self.sampling_probability)
-
-    @cached_property
-    def _norm(self) -> float:
-        return strategy_norm(correlation=self.correlation, steps=self.steps)
 
     def _noiseless(self, epsilon: float) -> float:
         return unseen(self.sampling_probability, self.steps, self.relation, epsilon)
@@ -297,9 +294,6 @@ def cumulative_noise_lower_bound(
     )
     if target >= run._noiseless(eps):
         return 0.0
-    if run.sampling_probability == 1:
-        exact = float(gaussian_noise_multiplier(epsilon=eps, delta=target))
-        return run.steps * exact * (1 - 1e-12)
     count = binomial_pair(run.sampling_probability, run.steps)
 
     def excess(std: float) -> float:
@@ -314,7 +308,8 @@ def _dominating(run: CorrelatedPoisson, block: int) -> GaussianMixturePair:
     """Return the pair of a block at noise multiplier 1."""
     r = run.sampling_probability
     if block == 1:
-        return GaussianMixturePair(np.array([0.0, run._norm]), np.array([1 - r, r]))
+        norm = strategy_norm(correlation=run.correlation, steps=run.steps)
+        return GaussianMixturePair(np.array([0.0, norm]), np.array([1 - r, r]))
     if block == run.steps:
         patterns = _patterns(block)
         shifts = participation_sensitivity(correlation=run.correlation, pattern=patterns)

@@ -267,10 +267,6 @@ def cumulative_noise_std(*, noise_multiplier: float, correlation: ArrayLike, ste
         Positive.
     correlation, steps
         As in `strategy_matrix`.
-
-    Returns
-    -------
-    float
     """
     kappa, count = positive("noise_multiplier", noise_multiplier), whole("steps", steps, 1)
     if np.ndim(finite_array("correlation", correlation)) == 0:

@@ -96,10 +96,6 @@ def sampled_delta(
     nodes : int
         Points of the grid of the filter, at least 2.
     seed : int
-
-    Returns
-    -------
-    SampledDelta
     """
     kappa, lam = positive("noise_multiplier", noise_multiplier), checked_correlation(correlation)
     run = CorrelatedPoisson(

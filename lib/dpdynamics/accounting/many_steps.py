@@ -2,8 +2,8 @@ r"""Many steps on batches of fixed size: a profile that no data exceed.
 
 A step is the pair of `fixed_size`. Its profile depends on a *triangle* alone, the distances a of g
 and u, b of g and v, d of u and v. Let A be the triangle whose loss spreads most, and G the
-dominating pair of `without_replacement`, which is no triangle. With :math:`\delta_{cd\dots}` for the
-profile of c, d, ... together and :math:`\tau\ge0`, suppose that at all levels
+dominating pair of `without_replacement`, which is no triangle. With :math:`\delta_{cd\dots}` for
+the profile of c, d, ... together and :math:`\tau\ge0`, suppose that at all levels
 
 .. math:: \delta_{c\,G^mA^k}\le e^\tau\,\delta_{A\,G^mA^k} + \xi\qquad\text{for every step } c.
 

@@ -6,14 +6,13 @@ set to one, which is too small in general.
 """
 
 from collections.abc import Callable
-from math import exp, expm1, log, sqrt
+from math import expm1, log, sqrt
 
 import numpy as np
 
 from ..accounting import Poisson
 from ..arguments import fraction, positive, probability, whole
 from ..divergence import gaussian_epsilon, rdp_to_epsilon
-from ..numerics.roots import certified_root
 
 _ALL = 1 + np.geomspace(0.02, 1000, 120)
 _WHOLE = np.arange(2.0, 65.0)
@@ -50,20 +49,6 @@ ACCOUNTANTS: dict[str, Accountant] = {
     "central limit (no bound)": central_limit,
     "closed formula (no bound)": moments_formula,
 }
-
-
-def multiplier(
-    accountant: Accountant, *, epsilon: float, q: float, steps: int, delta: float, near: float
-) -> float:
-    """Return the noise multiplier at which an accountant reports epsilon, searched around `near`.
-
-    Raises ArithmeticError if it lies more than a factor of about 400 away.
-    """
-
-    def excess(log_noise: float) -> float:
-        return accountant(exp(log_noise), q, steps, delta) - epsilon
-
-    return exp(certified_root(excess, log(near), side=1, tolerance=1e-6, reach=6.0))
 
 
 def _checked(noise: float, q: float, steps: int, delta: float) -> tuple[float, float, int, float]:

@@ -51,10 +51,6 @@ def end_noise_std(*, correlation: float, decay: float, steps: int) -> float:
     steps : int
         k, at least 1.
 
-    Returns
-    -------
-    float
-
     References
     ----------
     The stationary limit is in the evidence of claim wang2026.thm4.1.

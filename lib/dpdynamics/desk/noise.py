@@ -1,10 +1,12 @@
 """How much noise a budget needs."""
 
+from contextlib import suppress
+
 from ..accounting import Bracket, Poisson
 from ..accounting.poisson import bounded_above
 from ..accounting.runs import least_noise
 from ..arguments import fraction, positive
-from .accountants import ACCOUNTANTS, multiplier
+from .accountants import ACCOUNTANTS, Accountant
 from .answers import Answer, Refusal, upper
 from .batches import NEIGHBOURS, Drawn, batches_of, every_scheme, question_of
 from .refusals import always, unknown_batches, visible_delta
@@ -116,30 +118,22 @@ def _enough(run: Drawn, epsilon: float, delta: float) -> tuple[float, bool]:
     except ArithmeticError:
         if not isinstance(run, Poisson):
             raise
-        return _bracketed(run, epsilon, delta), False
+
+        def excess(noise: float) -> float:
+            return bounded_above(run, noise, delta) - epsilon
+
+        return least_noise(excess, 1.0, tolerance=1e-4), False
     return (float(found.upper), False) if isinstance(found, Bracket) else (found, True)
-
-
-def _bracketed(run: Poisson, epsilon: float, delta: float) -> float:
-    """Return a noise multiplier that is enough, where the exact one is refused."""
-    return least_noise(
-        lambda noise: bounded_above(run, noise, delta) - epsilon, 1.0, tolerance=1e-4
-    )
 
 
 def _others(epsilon: float, delta: float, run: Poisson, near: float) -> dict[str, float]:
     """Return what other accountants ask for; those that ask for next to nothing are left out."""
     found = {}
     for name, accountant in ACCOUNTANTS.items():
-        try:
-            found[name] = multiplier(
-                accountant,
-                epsilon=epsilon,
-                q=run.sampling_probability,
-                steps=run.steps,
-                delta=delta,
-                near=near,
-            )
-        except ArithmeticError:
-            continue
+
+        def excess(noise: float, reported: Accountant = accountant) -> float:
+            return reported(noise, run.sampling_probability, run.steps, delta) - epsilon
+
+        with suppress(ArithmeticError):
+            found[name] = least_noise(excess, near, tolerance=1e-6, reach=6.0)
     return found
