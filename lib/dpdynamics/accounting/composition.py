@@ -62,10 +62,6 @@ class Composition:
             return gaussian_epsilon(mu=self._mu, delta=deltas)
         return elementwise(lambda x: max(_epsilon(d, x) for d in self._directions), deltas)
 
-    def upper(self, epsilon: float) -> float:
-        """Return the largest delta with its error."""
-        return max(sum(profile(direction, epsilon)) for direction in self._directions)
-
 
 def _cumulants(direction: Direction, smallest: float) -> Cumulants:
     each = [pair.cumulants(count, smallest) for pair, count in direction]

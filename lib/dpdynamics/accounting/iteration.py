@@ -23,8 +23,6 @@ of the plan and, at a start :math:`\tau>0`, from an independent copy of :math:`x
 pair at least as hard to tell apart as N(mu, 1) and N(0, 1), mu^2 being the bound at order 2.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -121,39 +119,32 @@ def hidden_state_rdp(
     return plain(alpha / 2 * cost)
 
 
-class _Block(NamedTuple):
-    """Steps planned together: `shift` to remove and `clock`, both weighed at the block's end."""
-
-    length: int
-    shift: float
-    clock: float
-
-    @property
-    def cost(self) -> float:
-        return self.shift * self.shift / self.clock  # inf where a power would raise
-
-
 def _least_cost(shifts: Array, contraction: float, diameter: float) -> float:
-    """Return the least sum of squares of a plan, with shifts and diameter in units of the noise."""
-    blocks: list[_Block] = []  # of the steps after t, the next one last
+    """Return the least sum of squares of a plan, with shifts and diameter in units of the noise.
+
+    A block is how many steps it plans together, the shift that they remove and their clock, both
+    weighed at its end.
+    """
+    blocks: list[tuple[int, float, float]] = []  # of the steps after t, the next one last
     costs = [0.0]  # of the last k blocks
 
-    def joined(block: _Block, kept: int) -> tuple[_Block, int]:
-        """Merge a block with the next ones as long as the slope falls, or stays, to the next."""
+    def joined(shift: float) -> tuple[tuple[int, float, float], int, float]:
+        """Let a step absorb the next blocks as long as the slope falls, or stays, to the next."""
+        length, clock, kept = 1, 1.0, len(blocks)
         while kept:
-            (length, shift, clock), later = block, blocks[kept - 1]
-            weight = contraction**later.length
-            if shift / clock < weight * later.shift / later.clock:
+            steps, further, later = blocks[kept - 1]
+            weight = contraction**steps
+            if shift / clock < weight * further / later:
                 break
-            shift, clock = weight * shift + later.shift, weight**2 * clock + later.clock
-            block, kept = _Block(length + later.length, shift, clock), kept - 1
-        return block, kept
+            shift, clock = weight * shift + further, weight**2 * clock + later
+            length, kept = length + steps, kept - 1
+        # The square of the shift is inf where a power would raise.
+        return (length, shift, clock), kept, costs[kept] + shift * shift / clock
 
     best = np.inf
     for shift in shifts[::-1].tolist():
         if diameter < np.inf:
-            start, kept = joined(_Block(1, contraction * diameter + shift, 1.0), len(blocks))
-            best = min(best, start.cost + costs[kept])
-        block, kept = joined(_Block(1, shift, 1.0), len(blocks))
-        blocks[kept:], costs[kept + 1 :] = [block], [costs[kept] + block.cost]
+            best = min(best, joined(contraction * diameter + shift)[2])
+        block, kept, cost = joined(shift)
+        blocks[kept:], costs[kept + 1 :] = [block], [cost]
     return min(best, costs[-1])

@@ -20,7 +20,7 @@ from ..divergence.gaussian_pair import Gaussian, SampledNormals
 from ..divergence.pairs import Pair
 from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
-from .composition import Composition, Direction
+from .composition import Composition, Direction, profile
 from .runs import Bracket, Run, least_noise, unseen
 
 DIRECTIONS = {
@@ -104,10 +104,9 @@ class Poisson(Run[float | Array, float]):
             return reach * (1 + _SLACK)
 
         def excess(noise: float) -> float:
-            found = Composition(
-                [[(pair, self.steps)] for pair in self.pairs(noise_multiplier=noise)]
-            )
-            return log(max(found.upper(epsilon), 1e-300)) - log(delta) + _SLACK
+            pairs = self.pairs(noise_multiplier=noise)
+            most = max(sum(profile([(pair, self.steps)], epsilon)) for pair in pairs)
+            return log(max(most, 1e-300)) - log(delta) + _SLACK
 
         # The central limit of the composition: mu = q sqrt(k (exp(1/noise^2) - 1)).
         return least_noise(excess, log1p((reach * q) ** -2) ** -0.5, tolerance=_SLACK)
