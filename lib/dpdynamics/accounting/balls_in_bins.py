@@ -155,7 +155,7 @@ class BallsInBins(Run[float | Array, float]):
         )
 
     def _one_epsilon(self, sigma: float, delta: float) -> float:
-        return least_epsilon(lambda e: self._excess(sigma, max(e, 0.0), delta))
+        return least_epsilon(lambda e: self._excess(sigma, max(e, 0.0), delta), reach=1e6)
 
     def _composed(self, sigma: float, delta: float) -> float:
         found = epochs_above(sigma, self.batches, self.epochs, delta, self.relation)

@@ -82,35 +82,22 @@ class Run(ABC, Generic[Reply, Noise]):
 
 
 def least_noise(
-    excess: Callable[[float], float],
-    start: float,
-    *,
-    side: int = 1,
-    tolerance: float = 1e-7,
-    reach: float = 400.0,
+    excess: Callable[[float], float], start: float, side: int = 1, **accuracy: float
 ) -> float:
-    """Return the noise next to which a decreasing excess changes its sign, see `certified_root`.
+    """Return the noise next to which a decreasing excess changes its sign.
 
-    `tolerance` and `reach` are those of the logarithm of the noise.
+    Side, tolerance and reach are those of `certified_root`, for the logarithm of the noise.
     """
-    found = certified_root(
-        lambda x: excess(exp(x)), log(start), side=side, tolerance=tolerance, reach=reach
-    )
-    return exp(found)
+    return exp(certified_root(lambda x: excess(exp(x)), log(start), side=side, **accuracy))
 
 
 def least_epsilon(
-    excess: Callable[[float], float],
-    start: float = 0.0,
-    *,
-    side: int = 1,
-    tolerance: float = 1e-7,
-    reach: float = 1e6,
+    excess: Callable[[float], float], start: float = 0.0, side: int = 1, **accuracy: float
 ) -> float:
     """Return the epsilon >= 0 from which on a decreasing excess is not positive."""
     if excess(0.0) <= 0:
         return 0.0
-    return max(certified_root(excess, start, side=side, tolerance=tolerance, reach=reach), 0.0)
+    return max(certified_root(excess, start, side=side, **accuracy), 0.0)
 
 
 def unseen(sampling_probability: float, steps: int, relation: str, epsilon: float) -> float:
@@ -159,7 +146,6 @@ class BoundedRun(Run[Bracket, Bracket]):
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
         noise = positive("noise_multiplier", noise_multiplier)
         epsilons = nonnegative_array("epsilon", epsilon)
-
         return _both(lambda e, side: self._delta_bound(noise, e, side), epsilons)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:

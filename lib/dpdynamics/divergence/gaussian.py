@@ -50,11 +50,6 @@ def gaussian_delta(*, mu: ArrayLike, epsilon: ArrayLike) -> float | Array:
         The hockey-stick divergence of N(mu, 1) from N(0, 1), in [0, 1], with a relative error of
         the order of 1e-12 down to 1e-300 while mu <= 100; 0 where it is below the floats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not finite or mu is negative.
-
     References
     ----------
     Balle and Wang (2018), Theorem 8.
@@ -101,7 +96,9 @@ def gaussian_epsilon(*, mu: ArrayLike, delta: ArrayLike) -> float | Array:
     # In w = epsilon/mu: the profile is below Phi(mu/2 - w).
     high = m / 2 - ndtri(d) + 1e-3
     with np.errstate(over="ignore"):
-        values[seen] = m * monotone_root(_log_excess_at, 0 * high, high, m, np.log(d))
+        values[seen] = m * monotone_root(
+            lambda w, mu, log_delta: _log_delta_at(mu, w) - log_delta, 0 * high, high, m, np.log(d)
+        )
     return plain(values)
 
 
@@ -135,16 +132,12 @@ def gaussian_noise_multiplier(*, epsilon: ArrayLike, delta: ArrayLike) -> float 
     root = np.hypot(z, np.sqrt(2 * epsilon_))
     first = np.where(z > 0, 2 * epsilon_ / (root + np.maximum(z, 1e-9)), root - z)
     low = np.log(np.maximum(first, np.sqrt(8) * erfinv(delta_))) - 1e-3
-    log_mu = monotone_root(_log_excess, low, low + 1, epsilon_, np.log(delta_))
+
+    def excess(log_mu: Array, epsilon: Array, log_delta: Array) -> Array:
+        return _log_delta(np.exp(log_mu), epsilon) - log_delta
+
+    log_mu = monotone_root(excess, low, low + 1, epsilon_, np.log(delta_))
     return plain(np.exp(-log_mu))
-
-
-def _log_excess_at(w: Array, mu: Array, log_delta: Array) -> Array:
-    return _log_delta_at(mu, w) - log_delta
-
-
-def _log_excess(log_mu: Array, epsilon: Array, log_delta: Array) -> Array:
-    return _log_delta(np.exp(log_mu), epsilon) - log_delta
 
 
 def _log_delta(mu: Array, epsilon: Array) -> Array:

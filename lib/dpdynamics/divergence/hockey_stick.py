@@ -45,13 +45,6 @@ def hockey_stick_gaussian(
     float or array of the shape of `epsilon`
         In [0, 1], to a relative accuracy of 1e-10; 0 where it is below the floats.
 
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or a covariance is not symmetric and positive definite.
-    ArithmeticError
-        If the accuracy is not reached.
-
     Examples
     --------
     >>> round(hockey_stick_gaussian([1.0, 0.0], 1.0, [0.0, 0.0], 1.0, 1.0), 12)

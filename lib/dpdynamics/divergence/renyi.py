@@ -36,7 +36,7 @@ def renyi_divergence_gaussian(
     mean_p, mean_q : (d,) arrays
         Means; a number is a vector of length one.
     cov_p, cov_q : number, (d,) array, (d, d) array or DiagonalPlusLowRank
-        Positive definite covariances: a multiple of the identity, a diagonal, a matrix. Two
+        Symmetric and positive definite: a multiple of the identity, a diagonal, a matrix. Two
         `DiagonalPlusLowRank` with the same diagonal cost O(d r^2); other mixtures are made dense.
     order : number or array
         :math:`\alpha` in (0, inf); at 1 the limit, the Kullback-Leibler divergence.
@@ -46,11 +46,6 @@ def renyi_divergence_gaussian(
     float or array of the shape of `order`
         In [0, inf]; inf exactly when the integral diverges, which is decided in floating point:
         within rounding of the boundary either answer may come out.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is violated, or a covariance is not symmetric and positive definite.
 
     References
     ----------
@@ -120,8 +115,10 @@ def relative_spectrum(
             return _Spectrum(p / q, (p - q) / q, gap**2 / q, 0.0)
         return _dense_spectrum(gap, _matrix(p), _matrix(q))
     low_p, low_q = _low_rank(p), _low_rank(q)
-    if low_p and low_q and _same(low_p.diagonal, low_q.diagonal):
-        return _low_rank_spectrum(gap, low_p, low_q)
+    if low_p and low_q:
+        first, second = low_p.diagonal, low_q.diagonal
+        if first is second or np.array_equal(first, second):
+            return _low_rank_spectrum(gap, low_p, low_q)
     return _dense_spectrum(gap, _matrix(p), _matrix(q))
 
 
@@ -173,10 +170,6 @@ def _covariance(name: str, value: Covariance, dimension: int) -> Array | Diagona
 def _solved(lower: Array, right: Array) -> Array:
     """Solve a triangular system by LAPACK: the checks of SciPy cost more than a small system."""
     return np.asarray(dtrtrs(lower, right, lower=1)[0]) if lower.size else right
-
-
-def _same(first: Array, second: Array) -> bool:
-    return first is second or np.array_equal(first, second)
 
 
 def _low_rank(cov: Array | DiagonalPlusLowRank) -> DiagonalPlusLowRank | None:

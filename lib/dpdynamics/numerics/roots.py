@@ -27,7 +27,12 @@ def monotone_root(f: Callable[..., Array], low: Array, high: Array, *args: Array
 
 
 def certified_root(
-    f: Callable[[float], float], start: float, *, side: int, tolerance: float, reach: float = 400.0
+    f: Callable[[float], float],
+    start: float,
+    *,
+    side: int = 1,
+    tolerance: float = 1e-7,
+    reach: float = 400.0,
 ) -> float:
     """Return a place next to the root of a decreasing f where its sign is the safe one.
 
