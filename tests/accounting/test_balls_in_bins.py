@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from accounting.asking import ask
 from dpdynamics.accounting import BallsInBins
-from dpdynamics.accounting.balls_in_bins import _far
+from dpdynamics.accounting.balls_in_bins import _delta, _far
 from dpdynamics.divergence.gaussian import gaussian_delta
 
 
@@ -75,10 +75,10 @@ def test_large_epsilon_by_simulation(sigma, batches, epsilon, draws):
     mean = np.exp(z / sigma - 1 / (2 * sigma**2)).mean(1)
     gains = np.maximum(1 - np.exp(epsilon) / mean, 0)
     settings = {"noise_multiplier": sigma, "batches": batches, "relation": "remove"}
-    found = ask(BallsInBins, "delta", **settings, epsilon=epsilon, mesh=2**13)
+    found = ask(BallsInBins, "delta", **settings, epsilon=epsilon)
     assert found > 0.005
     assert abs(found - gains.mean()) < 5 * gains.std() / np.sqrt(draws)
-    assert ask(BallsInBins, "delta", **settings, epsilon=800.0, mesh=2**13) < 1e-12
+    assert ask(BallsInBins, "delta", **settings, epsilon=800.0) < 1e-12
 
 
 @pytest.mark.parametrize(("sigma", "batches"), [(0.3, 2), (0.25, 10), (0.2, 1000)])
@@ -134,16 +134,14 @@ def test_directions_agree_at_zero():
 
 def test_finer_mesh_changes_nothing_that_is_promised():
     for sigma, batches in ((0.7, 10000), (0.3, 50), (2.0, 10)):
-        coarse, fine = (
-            BallsInBins(batches=batches, mesh=mesh).delta(noise_multiplier=sigma, epsilon=0.5)
-            for mesh in (2**15, 2**17)
-        )
-        assert coarse == pytest.approx(fine, abs=3e-10)
+        for level in (0.5, -0.5):
+            coarse, fine = (_delta(sigma, batches, level, points) for points in (2**15, 2**17))
+            assert coarse == pytest.approx(fine, abs=3e-10)
 
 
 def test_coarse_mesh_is_refused():
     with pytest.raises(ArithmeticError, match="mesh"):
-        BallsInBins(batches=50_000, mesh=1024).delta(noise_multiplier=0.5, epsilon=0.1)
+        _delta(0.5, 50_000, 0.1, 1024)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +153,6 @@ def test_coarse_mesh_is_refused():
         {"epsilon": -1.0},
         {"epsilon": np.nan},
         {"relation": "substitute"},
-        {"mesh": 8},
     ],
 )
 def test_bad_input(bad):
@@ -166,7 +163,7 @@ def test_bad_input(bad):
 
 @pytest.mark.parametrize("batches", [1, 10])
 def test_the_answers_of_a_run_invert_each_other(batches):
-    run = BallsInBins(batches=batches, mesh=2**12)
+    run = BallsInBins(batches=batches)
     noise = run.noise_for(epsilon=1.0, delta=1e-4)
     assert run.delta(noise_multiplier=noise, epsilon=1.0) == pytest.approx(1e-4, rel=1e-4)
     assert run.epsilon(noise_multiplier=noise, delta=1e-4) <= 1.0

@@ -16,7 +16,7 @@ LEVEL = {"noise_multiplier": 1.5, "epsilon": 1.0}
 SPENT = {"noise_multiplier": 1.5, "delta": 1e-3}
 SIZES = {"batch_size": 10, "samples": 100}
 RUNS: dict[str, dict[str, Any]] = {
-    "BallsInBins": {"batches": 10, "relation": "add_remove", "mesh": 4096, "epochs": 1},
+    "BallsInBins": {"batches": 10, "relation": "add_remove", "epochs": 1},
     "CorrelatedPoisson": {**BLOCKS, "relation": "zero_out", "blocks": (1, 2)},
     "FixedSize": {**SIZES, "steps": 20, "relation": "zero_out"},
     "Poisson": {"sampling_probability": 0.1, "steps": 20, "relation": "add_remove"},

@@ -26,7 +26,7 @@ that level and the single term by quadrature.
 Several epochs compose, see `many_epochs`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import inf, log, sqrt
 
@@ -49,6 +49,7 @@ from .many_epochs import cells_of_a_term, least_delta, sum_of_terms
 from .runs import Run, delta_at, least_epsilon, least_noise
 
 _SIGNS = {"add_remove": (1, -1), "zero_out": (1, -1), "remove": (1,), "add": (-1,)}
+_POINTS = 1 << 16  # of the coarser mesh of one epoch
 _ROUNDING = 2e-16  # what rounding costs 1 - e^epsilon + E(e^epsilon - L)_+, over T e^epsilon
 
 
@@ -67,8 +68,6 @@ class BallsInBins(Run[float | Array, float]):
         "remove" for :math:`H(P\|Q)`, "add" for :math:`H(Q\|P)`; "add_remove" and "zero_out" for
         the larger of the two. "replace" for P against the same with :math:`-e_t`, rounded up also
         for one epoch, see `bins_replaced`.
-    mesh : int
-        Points of the coarser mesh of one epoch, at least 1024.
     epochs : int
         Number of epochs, the batches drawn anew in each. With 2 or more the answers are rounded up:
         epsilon by 0.2 % as a rule, by up to 1 % where epsilon is small or epochs are very long, and
@@ -101,13 +100,11 @@ class BallsInBins(Run[float | Array, float]):
 
     batches: int
     relation: str = "add_remove"
-    mesh: int = field(default=2**16, compare=False)
     epochs: int = 1
 
     def __post_init__(self) -> None:
         for name in ("batches", "epochs"):
             object.__setattr__(self, name, whole(name, getattr(self, name), 1))
-        object.__setattr__(self, "mesh", whole("mesh", self.mesh, 1024))
         one_of("relation", self.relation, (*_SIGNS, "replace"))
 
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> float | Array:
@@ -150,9 +147,7 @@ class BallsInBins(Run[float | Array, float]):
         return self.epochs > 1 or self.relation == "replace"
 
     def _larger(self, sigma: float, epsilon: float) -> float:
-        return max(
-            _delta(sigma, self.batches, sign * epsilon, self.mesh) for sign in _SIGNS[self.relation]
-        )
+        return max(_delta(sigma, self.batches, sign * epsilon) for sign in _SIGNS[self.relation])
 
     def _one_epsilon(self, sigma: float, delta: float) -> float:
         return least_epsilon(lambda e: self._excess(sigma, max(e, 0.0), delta), reach=1e6)
@@ -189,7 +184,7 @@ def _resolved(delta: ArrayLike) -> Array:
     return deltas
 
 
-def _delta(sigma: float, count: int, level: float, points: int) -> float:
+def _delta(sigma: float, count: int, level: float, points: int = _POINTS) -> float:
     """Return H(P||Q) at epsilon = `level` if that is nonnegative, else H(Q||P) at -`level`."""
     meshes = (points, 2 * points)
     if level >= 0:
