@@ -15,8 +15,8 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import BSpline
 from scipy.optimize import brentq
-from scipy.sparse import csr_array
 from scipy.special import expit
 
 from ..arguments import Array, number, positive, whole
@@ -48,10 +48,10 @@ def correlated_loss(
     right, with an error of second order; beyond the last one it is moved there.
     """
     variance, r = noise_multiplier**2, sampling_probability
-    moves = sum(
-        weight * _transition(states, correlation * states + part)
-        for part, weight in ((0.0, 1 - r), (1.0, r))
-    )
+    knots = states[[0, *range(states.size), -1]]
+    moved = [np.minimum(correlation * states + part, states[-1]) for part in (0.0, 1.0)]
+    idle, taken = (BSpline.design_matrix(place, knots, 1) for place in moved)  # hat functions
+    moves = ((1 - r) * idle + r * taken).T.tocsr()
     law, logs = np.zeros((states.size, len(outputs))), np.zeros(len(outputs))
     law[0] = 1.0
     for column in outputs.T:
@@ -131,17 +131,6 @@ def sampled_delta(
     if value + 5 * error < run.delta(noise_multiplier=kappa, epsilon=epsilon).lower:
         raise ArithmeticError("the proposal misses a part of the law: below the lower bound")
     return SampledDelta(value, error, effective)
-
-
-def _transition(states: Array, moved: Array) -> csr_array:
-    """Return the matrix, to by from, that moves the mass of each state."""
-    last = states.size - 1
-    place = np.minimum(moved / states[1], last)
-    low = np.minimum(np.floor(place), last - 1).astype(np.int64)
-    origin = np.arange(states.size)
-    shares = np.concatenate([1 - (place - low), place - low])
-    rows, columns = np.concatenate([low, low + 1]), np.concatenate([origin, origin])
-    return csr_array((shares, (rows, columns)), shape=(last + 1, last + 1))
 
 
 def _proposal(r: float, steps: int, weight: float, epsilon: float) -> tuple[float, float]:
