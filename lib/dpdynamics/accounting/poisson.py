@@ -3,7 +3,7 @@ r"""Noisy sums of Poisson samples, composed, exactly.
 One step is a `Pair`, in closed form, and steps compose as in `composition`. The value is within
 1e-7 of the exact one, or refused. Refusals are rare; they happen where sampling probabilities are
 small and delta is far below the chance of a telling participation: the mesh then gets too long.
-Bounds on a mesh that is too coarse for that are `bracketed`.
+On a mesh that is too coarse for that it is `bounded`.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from ..divergence.pairs import Pair
 from ..numerics.normal_masses import mixture_masses
 from ..numerics.privacy_loss import composed_epsilon_lower, composed_epsilon_upper
 from .composition import Composition, Direction, profile
-from .runs import Bracket, Run, least_noise, unseen
+from .runs import Run, least_noise, unseen
 
 DIRECTIONS = {
     "add_remove": ("remove", "add"),
@@ -192,11 +192,18 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
     return Composition(directions)
 
 
-def bracketed(run: Poisson, noise: float, delta: float) -> Bracket:
-    """Bound the epsilon of Gaussian noise on both sides, for where the exact one is refused."""
-    pairs = _telling(run, noise, delta)
-    low = max((bounded_below(pair, run.steps, delta) for pair in pairs), default=0.0)
-    return Bracket(low, bounded_above(run, noise, delta))
+def bounded(run: Poisson, noise: float, delta: float, side: int) -> float:
+    """Bound the epsilon of Gaussian noise from above, or from below for side -1.
+
+    For where the exact one is refused.
+    """
+    bound, found = composed_epsilon_upper if side > 0 else bounded_below, 0.0
+    for pair in run.pairs(noise_multiplier=noise):
+        if not isinstance(pair, Gaussian):
+            raise ArithmeticError(f"no bounds are known for {pair!r}")
+        if run.steps * float(pair.delta(0.0)) > delta:  # else no epsilon is needed
+            found = max(found, bound(pair, run.steps, delta))
+    return found
 
 
 def bounded_below(
@@ -206,20 +213,3 @@ def bounded_below(
     noise, share = pair.noise_multiplier, pair.sampling_probability
     p, q = (mixture_masses(noise, share, place, points) for place in pair.places[0])
     return composed_epsilon_lower(p=p, q=q, times=steps, delta=delta, cells=cells)
-
-
-def bounded_above(run: Poisson, noise: float, delta: float) -> float:
-    """Return the upper end of `bracketed`."""
-    pairs = _telling(run, noise, delta)
-    return max((composed_epsilon_upper(pair, run.steps, delta) for pair in pairs), default=0.0)
-
-
-def _telling(run: Poisson, noise: float, delta: float) -> list[Gaussian]:
-    """Return the pairs with a positive epsilon, as far as the sum of the steps tells."""
-    found = []
-    for pair in run.pairs(noise_multiplier=noise):
-        if not isinstance(pair, Gaussian):
-            raise ArithmeticError(f"no bounds are known for {pair!r}")
-        if run.steps * float(pair.delta(0.0)) > delta:
-            found.append(pair)
-    return found

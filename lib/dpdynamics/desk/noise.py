@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from ..accounting import Bracket, Poisson
-from ..accounting.poisson import bounded_above
+from ..accounting.poisson import bounded
 from ..accounting.runs import least_noise
 from ..arguments import fraction, positive
 from .accountants import ACCOUNTANTS, Accountant
@@ -120,7 +120,7 @@ def _enough(run: Drawn, epsilon: float, delta: float) -> tuple[float, bool]:
             raise
 
         def excess(noise: float) -> float:
-            return bounded_above(run, noise, delta) - epsilon
+            return bounded(run, noise, delta, 1) - epsilon
 
         return least_noise(excess, 1.0, tolerance=1e-4), False
     return (float(found.upper), False) if isinstance(found, Bracket) else (found, True)

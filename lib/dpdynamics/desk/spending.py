@@ -3,7 +3,7 @@
 from math import inf
 
 from ..accounting import Bracket, Poisson
-from ..accounting.poisson import bracketed
+from ..accounting.poisson import bounded
 from ..arguments import fraction, nonnegative, positive, whole
 from ..divergence import gaussian_epsilon
 from .answers import Answer, Question, Refusal, lower, upper
@@ -160,7 +160,7 @@ def _spent(run: Drawn, noise: float, delta: float) -> tuple[float, float]:
     except ArithmeticError:
         if not isinstance(run, Poisson):
             raise
-        found = bracketed(run, noise, delta)
+        found = Bracket(*(bounded(run, noise, delta, side) for side in (-1, 1)))
         if found.upper == inf:
             raise
     low, high = found if isinstance(found, Bracket) else (found, found)
