@@ -74,8 +74,8 @@ class FixedSize(BoundedRun):
     def delta(self, *, noise_multiplier: float, epsilon: ArrayLike) -> Bracket:
         if self.steps > 1:
             return super().delta(noise_multiplier=noise_multiplier, epsilon=epsilon)
-        eps = nonnegative_array("epsilon", epsilon)
-        value = self._dominating.delta(noise_multiplier=noise_multiplier, epsilon=eps)
+        eps, pairs = nonnegative_array("epsilon", epsilon), self._pairs(noise_multiplier)
+        value = plain(np.max([np.asarray(pair.delta(eps)) for pair in pairs], axis=0))
         return Bracket(value, value)
 
     def _delta_bound(self, noise: float, epsilon: float, side: int) -> float:
