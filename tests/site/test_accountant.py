@@ -341,7 +341,7 @@ def more_room(run, add, monkeypatch):
     """The library's bound on a mesh half as fine, and with twice the charge for rounding."""
     noise, batches, epochs, delta = run
     charged = many_epochs.rounding
-    epoch = many_epochs._Epoch(many_epochs._windows(noise, batches), batches, add)
+    epoch = many_epochs._epoch(many_epochs._windows(noise, batches), batches, add)
     coarse = composed_epsilon_upper(epoch, epochs, delta, cells=many_epochs._CELLS // 2)
     with monkeypatch.context() as patch:
         patch.setattr(many_epochs, "rounding", lambda batches: 2 * charged(batches))

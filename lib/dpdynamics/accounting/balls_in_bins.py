@@ -22,8 +22,6 @@ Where :math:`Te^\varepsilon` is large the second formula cancels. There one term
 kept apart from the sum R of the others, which is nearly always far below :math:`Te^\varepsilon`:
 :math:`H_{e^\varepsilon}(P\|Q) = E_P(1-e^\varepsilon/\bar L)_+`, with R on a mesh up to 16 times
 that level and the single term by quadrature.
-
-Several epochs compose, see `many_epochs`.
 """
 
 from dataclasses import dataclass

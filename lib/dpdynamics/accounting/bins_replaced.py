@@ -22,7 +22,6 @@ neighbours, so that far below the chord of its own levels at most.
 
 from functools import lru_cache
 from math import ceil, exp, expm1, hypot, inf, log, log1p, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -32,7 +31,7 @@ from ..arguments import Array
 from ..divergence.pairs import NOTHING
 from ..numerics.normal_masses import normal_masses
 from ..numerics.privacy_loss import (
-    PrivacyLossDistribution,
+    Between,
     composed_epsilon_lower,
     composed_epsilon_upper,
     log_mgf,
@@ -55,22 +54,6 @@ _LEFT = 1e-4  # of delta is left beyond the last level
 _CELLS = 1 << 15  # of the mesh of losses
 
 
-class _Losses(NamedTuple):
-    """A pair with finitely many losses, as `numerics.privacy_loss` takes it."""
-
-    losses: Array
-    masses: Array
-    base: float = 0.0
-
-    def support(self, steps: int, smallest: float) -> tuple[float, float]:
-        return float(self.losses[0]), float(self.losses[-1])
-
-    def on_mesh(
-        self, mesh: float, lowest: int, highest: int, above: bool = False
-    ) -> PrivacyLossDistribution:
-        return rounded_up(self.losses, self.masses, 0.0, mesh)
-
-
 def epsilon_above(
     noise: float, batches: int, epochs: int, delta: float, rough: bool = False
 ) -> float:
@@ -84,8 +67,10 @@ def epsilon_above(
     losses, rest = np.log(levels[1:]), 1 - p.sum() - q.sum() - most[-1]  # not negative: most[0]
     masses = np.concatenate([q[::-1], [rest], p])
     losses = np.concatenate([-losses[::-1], [0.0], losses])
-    kept = masses > 1e-18
-    return composed_epsilon_upper(_Losses(losses[kept], masses[kept]), epochs, delta, cells=_CELLS)
+    losses, masses = losses[masses > 1e-18], masses[masses > 1e-18]
+    ends = float(losses[0]), float(losses[-1])
+    law = Between(ends, lambda mesh, lowest, highest: rounded_up(losses, masses, 0.0, mesh))
+    return composed_epsilon_upper(law, epochs, delta, cells=_CELLS)
 
 
 def epsilon_below(

@@ -58,7 +58,6 @@ from .correlated_matrices import (
 from .poisson import DIRECTIONS
 from .runs import Bracket, Run, least_epsilon, least_noise, no_other_number, unseen
 
-BLOCKS = (1, 2, 3, 4, 6, 8, 11)
 _LONGEST = 12
 _GRID = 128
 _WORK = 1e8
@@ -116,7 +115,7 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
     sampling_probability: float
     steps: int
     relation: str = "zero_out"
-    blocks: Sequence[int] = field(default=BLOCKS, compare=False)
+    blocks: Sequence[int] = field(default=(1, 2, 3, 4, 6, 8, 11), compare=False)
 
     def __post_init__(self) -> None:
         r = probability("sampling_probability", self.sampling_probability)
@@ -126,9 +125,11 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         no_other_number(self.relation, "correlated noise", ("zero_out", "add", "remove"))
         if finite_array("blocks", self.blocks, ndim=1).size == 0:
             raise ValueError("blocks must not be empty")
-        lengths = {min(_checked_block(b, "blocks"), steps) for b in self.blocks}
-        strategy, known = hashable_strategy(self.correlation, steps)
-        if not known:
+        for block in self.blocks:
+            within("blocks", whole("blocks", block, 1), 1, _LONGEST)
+        lengths = {min(int(block), steps) for block in self.blocks}
+        strategy = hashable_strategy(self.correlation, steps)
+        if np.ndim(strategy):
             lengths = {1, steps if steps <= _LONGEST else 1}
         object.__setattr__(self, "correlation", strategy)
         object.__setattr__(self, "sampling_probability", r)
@@ -195,7 +196,8 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         array([0.    , 1.5492, 2.8284])
         """
         lam = checked_correlation(self.correlation)
-        patterns = _patterns(_checked_block(block))
+        within("block", whole("block", block, 1), 1, _LONGEST)
+        patterns = _patterns(block)
         # The cosine transform diagonalises the path.
         modes = (1 - lam) ** 2 + 4 * lam * np.sin(pi * np.arange(block) / (2 * block)) ** 2
         shifts = np.sqrt(np.sum(dct(patterns, norm="ortho", axis=1) ** 2 / modes, axis=1))
@@ -223,10 +225,8 @@ class CorrelatedPoisson(Run[Bracket, Bracket]):
         """Bound delta from below by linear statistics."""
         if self.sampling_probability == 1:
             return self._jensen(kappa, epsilon) * (1 - 2e-9)
-        pairs = [pair.scaled(kappa) for pair in self._linear]
-        return max(
-            pair.delta(epsilon, name)[0] for pair in pairs for name in DIRECTIONS[self.relation]
-        )
+        pairs, names = [pair.scaled(kappa) for pair in self._linear], DIRECTIONS[self.relation]
+        return max(pair.delta(epsilon, name)[0] for pair in pairs for name in names)
 
     def _jensen(self, kappa: float, epsilon: float) -> float:
         """Bound the profile of "add" by Jensen's inequality for the mean over participations."""
@@ -360,12 +360,6 @@ def _mixture(shifts: Array, patterns: Array, r: float) -> GaussianMixturePair:
     chances = r**counts * (1 - r) ** (patterns.shape[1] - counts)
     weights = np.bincount(index.ravel(), chances).astype(float)
     return GaussianMixturePair(levels * (scale * (1 + 1e-9) / 2.0**30), weights)
-
-
-def _checked_block(block: int, name: str = "block") -> int:
-    if whole(name, block, 1) > _LONGEST:
-        raise ValueError(f"{name} must be at most {_LONGEST}, got {block}")
-    return int(block)
 
 
 def _excess(value: float, target: float) -> float:

@@ -140,11 +140,6 @@ def strategy_norm(*, correlation: ArrayLike, steps: int) -> float:
     -------
     float
         Rounded up, by a relative 1e-12 or so.
-
-    Examples
-    --------
-    >>> round(strategy_norm(correlation=0.9, steps=400), 4)
-    9.9737
     """
     count = whole("steps", steps, 1)
     if np.ndim(finite_array("correlation", correlation)):
@@ -227,10 +222,8 @@ def worst_sensitivity(
     Examples
     --------
     >>> schedule = {"correlation": 0.9, "steps": 400, "participations": 4}
-    >>> for separation in (1, 100):
-    ...     print(round(worst_sensitivity(**schedule, separation=separation), 3))
-    8.614
-    4.588
+    >>> [round(worst_sensitivity(**schedule, separation=apart), 3) for apart in (1, 100)]
+    [8.614, 4.588]
     """
     count, apart = whole("steps", steps, 1), whole("separation", separation, 1)
     fitting = -(-count // apart)
@@ -287,17 +280,14 @@ def encode(correlation: ArrayLike, pattern: Array, *, transposed: bool = False) 
     return np.asarray(lfilter([1.0], [1.0, -lam], pattern[..., way], axis=-1)[..., way])
 
 
-def hashable_strategy(correlation: ArrayLike, steps: int) -> tuple[ArrayLike, bool]:
-    """Return a strategy as a number or as tuples, and whether it is a number.
-
-    The inner products of its columns must not be negative.
-    """
+def hashable_strategy(correlation: ArrayLike, steps: int) -> ArrayLike:
+    """Return a strategy without negative inner products of columns as a number or as tuples."""
     entries = finite_array("correlation", correlation)
     if entries.ndim == 0:
-        return checked_correlation(entries), True
+        return checked_correlation(entries)
     _gram(entries, steps)
     rows = entries.tolist()
-    return tuple(tuple(row) for row in rows) if entries.ndim == 2 else tuple(rows), False
+    return tuple(tuple(row) for row in rows) if entries.ndim == 2 else tuple(rows)
 
 
 def checked_correlation(value: ArrayLike) -> float:

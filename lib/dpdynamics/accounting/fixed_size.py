@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import nonnegative_array, orders_array, plain, positive, whole
+from ..arguments import LARGEST, nonnegative_array, orders_array, plain, whole, within
 from ..divergence.without_replacement import WithoutReplacement
 from ..numerics.privacy_loss import composed_epsilon_upper
 from . import many_steps
@@ -101,10 +101,8 @@ class FixedSize(BoundedRun):
         Bracket
             Of the shape of `orders`; the upper end is at most that of plain releases.
         """
-        k, alphas = positive("noise_multiplier", noise_multiplier), orders_array("orders", orders)
-        if k < WithoutReplacement.faintest:
-            least = WithoutReplacement.faintest
-            raise ValueError(f"noise_multiplier must be at least {least}, got {k}")
+        k = within("noise_multiplier", noise_multiplier, WithoutReplacement.faintest, LARGEST)
+        alphas = orders_array("orders", orders)
         found = np.max([np.asarray(pair.renyi(alphas)) for pair in self._pairs(k)], axis=0)
         upper = self.steps * np.minimum(found, (self._shift / k) ** 2 * alphas / 2)
         lower = self._poisson.rdp(noise_multiplier=k / self._shift, orders=alphas)

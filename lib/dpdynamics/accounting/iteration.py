@@ -18,9 +18,8 @@ The plan :math:`a_t = \eta\Delta_t` from the start is composition; the one that 
 solves blocks of steps by least squares, each ended with z = 0, and merges blocks as long as the
 slopes do not increase (pool adjacent violators).
 
-**Tradeoff.** The coupling of :mod:`~dpdynamics.accounting.one_pass`, with the shifts :math:`a_t`
-of the plan and, at a start :math:`\tau>0`, from an independent copy of :math:`x'_\tau`, makes the
-pair at least as hard to tell apart as N(mu, 1) and N(0, 1), mu^2 being the bound at order 2.
+**Tradeoff.** By the coupling of :mod:`~dpdynamics.accounting.one_pass`, with these shifts, the pair
+is at least as hard to tell apart as N(mu, 1) and N(0, 1), mu^2 being the bound at order 2.
 """
 
 import numpy as np

@@ -1,10 +1,9 @@
 r"""Many epochs of balls and bins: the law of one epoch, rounded up, composed.
 
-With T batches and noise :math:`\sigma` the density ratio of an epoch is S/T, S the sum of T
-independent :math:`L_t=e^{z_t/\sigma-1/(2\sigma^2)}`, :math:`z_t` standard normal if the record is
-absent. This pair dominates every adaptive epoch, see the chapter on accounting, so that epochs
-compose. A divergence is the mean of a convex function of the ratio: it grows if L is spread with
-its mean kept.
+With T batches the density ratio of an epoch is S/T, S the sum of the T terms L of `balls_in_bins`.
+This pair dominates every adaptive epoch, see the chapter on accounting, so that epochs compose. A
+divergence is the mean of a convex function of the ratio: it grows if L is spread with its mean
+kept.
 
 A term between two points of a mesh goes to these such that its mean is kept. Sums are convolved up
 to a cut; P beyond it counts as if no epsilon covered it. One window for levels up to a quarter of
@@ -24,7 +23,7 @@ from scipy.signal import fftconvolve
 
 from ..arguments import Array
 from ..numerics.normal_masses import normal_masses
-from ..numerics.privacy_loss import PrivacyLossDistribution, composed_epsilon_upper
+from ..numerics.privacy_loss import Between, PrivacyLossDistribution, composed_epsilon_upper
 
 FAINTEST = 0.2  # with less noise the ratio ranges too far
 _LONGEST = 1 << 18
@@ -55,55 +54,47 @@ def epsilon_above(noise: float, batches: int, epochs: int, delta: float, add: bo
     windows = _windows(noise, batches)
     if not windows or delta < least_delta(batches, epochs):
         return inf
-    return composed_epsilon_upper(_Epoch(windows, batches, add), epochs, delta, cells=_CELLS)
+    return composed_epsilon_upper(_epoch(windows, batches, add), epochs, delta, cells=_CELLS)
 
 
-class _Epoch:
-    """One epoch as `numerics.privacy_loss` takes it; if `add`, P and Q exchanged."""
+def _epoch(windows: list[_Window], batches: int, add: bool) -> Between:
+    """Return a pair that dominates an epoch, P and Q exchanged if `add`; what is missing is P's."""
+    lowest, highest = log(windows[0].first), log(windows[-1].last)
 
-    base = 0.0
-
-    def __init__(self, windows: list[_Window], batches: int, add: bool) -> None:
-        self._windows, self._add, self._rounding = windows, add, rounding(batches)
-
-    def support(self, steps: int, smallest: float) -> tuple[float, float]:
-        ends = log(self._windows[0].first), log(self._windows[-1].last)
-        return (-ends[1], -ends[0]) if self._add else ends
-
-    def on_mesh(
-        self, mesh: float, lowest: int, highest: int, above: bool = False
-    ) -> PrivacyLossDistribution:
-        """Return the law of the loss of a pair that dominates; what is missing has no bound."""
-        j = np.arange(-highest, -lowest + 1) if self._add else np.arange(lowest, highest + 1)
-        levels = np.exp(mesh * j)
-        under, over = self._profile(levels)
+    def put(mesh: float, first: int, last: int) -> PrivacyLossDistribution:
+        levels = np.exp(
+            mesh * (np.arange(-last, -first + 1) if add else np.arange(first, last + 1))
+        )
+        under, over = _profile(windows, levels, rounding(batches))
         steps = np.diff(levels)
         falls = np.where(levels[:-1] < 1, 1 - np.diff(under) / steps, -np.diff(over) / steps)
         slopes = isotonic_regression(falls, weights=steps, increasing=False).x
         q = -np.diff(slopes, prepend=1 - under[0] / levels[0], append=0.0)
         q = np.maximum(q, 0.0)
-        masses = q[::-1] if self._add else q * levels
-        return PrivacyLossDistribution(0.0, mesh, lowest, masses)
+        return PrivacyLossDistribution(0.0, mesh, first, q[::-1] if add else q * levels)
 
-    def _profile(self, levels: Array) -> tuple[Array, Array]:
-        """Return bounds of E_Q(x - ratio)_+ and of E_Q(ratio - x)_+, at 1 the same.
+    return Between((-highest, -lowest) if add else (lowest, highest), put)
 
-        What lies beyond a cut counts for P, and against Q as far as it exceeds rounding.
-        """
-        under, over = np.empty_like(levels), np.empty_like(levels)
-        lasts = [window.last for window in self._windows]
-        places = np.minimum(np.searchsorted(lasts, levels), len(lasts) - 1)
-        for k in np.unique(places):
-            (ratios, p, q, _, _), here = self._windows[k], places == k
-            x = levels[here]
-            at = np.searchsorted(ratios, x, side="right")
-            below = [np.append(0.0, np.cumsum(law))[at] for law in (p, q)]
-            above = [np.append(np.cumsum(law[::-1])[::-1], 0.0)[at] for law in (p, q)]
-            far_p, far_q = 1 - p.sum() + self._rounding, 1 - q.sum() + self._rounding
-            sure = max(far_q - 2 * self._rounding, 0.0)
-            under[here] = np.maximum(x * below[1] - below[0], 0.0) + x * (far_q - sure)
-            over[here] = np.maximum(above[0] - x * above[1], 0.0) + far_p - x * sure
-        return under, over
+
+def _profile(windows: list[_Window], levels: Array, rounded: float) -> tuple[Array, Array]:
+    """Return bounds of E_Q(x - ratio)_+ and of E_Q(ratio - x)_+, at 1 the same.
+
+    What lies beyond a cut counts for P, and against Q as far as it exceeds rounding.
+    """
+    under, over = np.empty_like(levels), np.empty_like(levels)
+    lasts = [window.last for window in windows]
+    places = np.minimum(np.searchsorted(lasts, levels), len(lasts) - 1)
+    for k in np.unique(places):
+        (ratios, p, q, _, _), here = windows[k], places == k
+        x = levels[here]
+        at = np.searchsorted(ratios, x, side="right")
+        below = [np.append(0.0, np.cumsum(law))[at] for law in (p, q)]
+        above = [np.append(np.cumsum(law[::-1])[::-1], 0.0)[at] for law in (p, q)]
+        far_p, far_q = 1 - p.sum() + rounded, 1 - q.sum() + rounded
+        sure = max(far_q - 2 * rounded, 0.0)
+        under[here] = np.maximum(x * below[1] - below[0], 0.0) + x * (far_q - sure)
+        over[here] = np.maximum(above[0] - x * above[1], 0.0) + far_p - x * sure
+    return under, over
 
 
 def rounding(batches: int) -> float:

@@ -119,8 +119,6 @@ def _profile(relation: str, noise: float, share: float, steps: int) -> tuple[Arr
         return np.asarray(np.min(np.exp(np.minimum(growth, 700.0))[:, None] * left, axis=0))
 
     found = np.min([bounds(max(steps // part, 1)) for part in _CHARGED[relation]], axis=0)
-    if not np.all(np.isfinite(found)):
-        return NOTHING, NOTHING
     return epsilons[epsilons >= 0], np.minimum(found, 1.0)
 
 

@@ -74,12 +74,10 @@ def one_pass_gdp(step_sizes: ArrayLike, noise_scales: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from dpdynamics.divergence import gaussian_epsilon, zcdp_to_epsilon
+    >>> from dpdynamics.divergence import gaussian_epsilon
     >>> mu = one_pass_gdp([1.0, 1.0], [0.0, 2.0])
     >>> round(gaussian_epsilon(mu=mu, delta=1e-5), 4)
     2.9432
-    >>> round(zcdp_to_epsilon(rho=mu**2 / 2, delta=1e-5), 4)
-    3.189
     """
     return float(np.sqrt(2 * one_pass_zcdp_by_record(step_sizes, noise_scales).max()))
 

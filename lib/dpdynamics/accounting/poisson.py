@@ -171,18 +171,16 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
     rows: list[Direction] = []
     relations: set[tuple[str, ...]] = set()
     for part in parts:
-        if not isinstance(part, tuple) or len(part) != 2:
+        if not isinstance(part, tuple) or len(part) != 2 or not isinstance(part[0], Pair | Poisson):
             raise ValueError(f"parts must be (run, noise) or (pair, times), got {part!r}")
         what: Pair | Poisson = part[0]
         number: Any = part[1]
         if isinstance(what, Pair):
             rows.append([(what, whole("times", number, 1))])
             relations.add(())
-        elif isinstance(what, Poisson):
+        else:
             rows.append([(pair, what.steps) for pair in what.pairs(noise_multiplier=number)])
             relations.add(DIRECTIONS[what.relation])
-        else:
-            raise ValueError(f"parts must be (run, noise) or (pair, times), got {part!r}")
     if len(relations) != 1:
         raise ValueError("parts must be one run or more, all with the same relation, or pairs")
     directions = [list(direction) for direction in zip(*rows, strict=True)]
@@ -193,10 +191,7 @@ def compose(*parts: tuple[Poisson, float] | tuple[Pair, int]) -> Composition:
 
 
 def bounded(run: Poisson, noise: float, delta: float, side: int) -> float:
-    """Bound the epsilon of Gaussian noise from above, or from below for side -1.
-
-    For where the exact one is refused.
-    """
+    """Bound the epsilon of Gaussian noise from above, or below for side -1, where it is refused."""
     bound, found = composed_epsilon_upper if side > 0 else bounded_below, 0.0
     for pair in run.pairs(noise_multiplier=noise):
         if not isinstance(pair, Gaussian):

@@ -54,10 +54,7 @@ class Run(ABC, Generic[Reply, Noise]):
 
     @abstractmethod
     def epsilon(self, *, noise_multiplier: float, delta: ArrayLike) -> Reply:
-        r"""Compute the smallest :math:`\varepsilon\ge0` with :math:`\delta(\varepsilon)\le\delta`.
-
-        `delta` lies in (0, 1). Raises as `delta` does.
-        """
+        r"""Compute the least :math:`\varepsilon\ge0` that meets a `delta` in (0, 1)."""
 
     def noise_for(self, *, epsilon: float, delta: float) -> Noise:
         """Calibrate the noise multiplier to a budget, which is never exceeded.

@@ -12,9 +12,10 @@ finds their law in a window, outside of which Chernoff's bound leaves next to no
 :math:`e^{cL}` to where epsilon is, tiny values of delta keep their relative accuracy.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, log1p, sqrt
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -195,6 +196,22 @@ class OnMesh(Protocol):
     def on_mesh(
         self, mesh: float, lowest: int, highest: int, above: bool = False
     ) -> PrivacyLossDistribution: ...
+
+
+class Between(NamedTuple):
+    """A law of losses between two `ends`; `put` lays it on a mesh, from one index to another."""
+
+    ends: tuple[float, float]
+    put: Callable[[float, int, int], PrivacyLossDistribution]
+    base: float = 0.0
+
+    def support(self, steps: int, smallest: float) -> tuple[float, float]:
+        return self.ends
+
+    def on_mesh(
+        self, mesh: float, lowest: int, highest: int, above: bool = False
+    ) -> PrivacyLossDistribution:
+        return self.put(mesh, lowest, highest)
 
 
 def composed_epsilon_upper(
