@@ -23,7 +23,8 @@ A room imports only rooms on lower floors; notebooks import rooms and nothing el
    :mod:`~dpdynamics.problems`, what is trained: `LeastSquares`, schedules, presets, texts.
 0. :mod:`~dpdynamics.numerics`, inversion, privacy loss distributions (PLD) on a mesh, roots; the
    checks of arguments (:mod:`~dpdynamics.arguments`), one sampler of batches
-   (:mod:`~dpdynamics.batches`) and one step of each optimiser (:mod:`~dpdynamics.optimisers`).
+   (:mod:`~dpdynamics.batches`) and one step of each optimiser (:mod:`~dpdynamics.optimisers`);
+   :mod:`~dpdynamics.asked`, by which the course tells an answer from a call of the library.
 """
 
 __version__ = "0.2.0"

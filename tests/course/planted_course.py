@@ -51,6 +51,8 @@ CELLS: list[tuple[str, str, float | None, str]] = [
         9,
         'assert root(4) >= 0, "A root is not negative."\n'
         "### BEGIN HIDDEN TESTS\n"
+        "from dpdynamics.asked import asks_library\n\n"
+        'assert not asks_library(lambda: root(2.0)), "Your root is the one of the book."\n'
         'assert abs(root(6.25) - 2.5) < 1e-9, "Your root, squared, is not what it came from."\n'
         "### END HIDDEN TESTS",
     ),

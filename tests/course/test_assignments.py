@@ -128,8 +128,8 @@ def test_the_solution_passes_and_the_empty_answer_fails(assignment: Assignment) 
 
 def guarded(assignment: Assignment) -> dict[str, str]:
     """What each cell of tests ends with for right answers, watched as in a submission's kernel."""
-    space: dict[str, object] = {"__name__": "__main__", WORD: guard.checked}
-    tests = {guard.digest(ast.parse(assignment.cells[n].source)) for n in assignment.ids("tests")}
+    space: dict[str, object] = {"__name__": "__main__"}
+    tests = guard.known(assignment.cells[name].source for name in assignment.ids("tests"))
     watching, ends = guard.Guard(WORD, tests, space, assignment.functions), {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import logging
+import math
 import os
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import make_dataclass
 from fractions import Fraction
@@ -18,6 +21,7 @@ import numpy
 import pandas
 import planted_course
 import pytest
+import scipy.optimize
 import scipy.stats
 import torch
 from nbformat.v4 import new_code_cell
@@ -25,7 +29,10 @@ from nbgrader.converters.base import NbGraderException
 
 from coursework import confined, feedback, grading, guard, release
 from coursework.sources import Assignment, grade_id
+from dpdynamics import asked
 from dpdynamics.accounting import Poisson
+from dpdynamics.arguments import finite_array
+from dpdynamics.asked import asks_library
 from nb.layout import ROOT
 
 pytestmark = [pytest.mark.filterwarnings(w) for w in end_to_end.WARNINGS]
@@ -217,6 +224,37 @@ def square(x):
 """
 
 
+THEIRS = """
+import builtins, sys, types
+from dpdynamics import asked
+from dpdynamics.arguments import finite_array
+FORGERY
+def root(x):
+    LATER
+    return math.sqrt(finite_array("x", x))
+"""
+ASKED = {
+    "name": "asks_library = lambda call: set()",
+    "attribute": "asked.asks_library = lambda call: set()",
+    "module": (
+        "sys.modules['dpdynamics.asked'] = types.ModuleType('dpdynamics.asked')\n"
+        "sys.modules['dpdynamics.asked'].asks_library = lambda call: set()"
+    ),
+    "another one": "asked.asks_library = np.iterable",
+    "code": "asked.asks_library.__code__ = (lambda call, *allowed, rooms=0: set()).__code__",
+    "default": "asked.asks_library.__kwdefaults__['rooms'] = ('none',)",
+    "what it calls": "asked.setprofile = lambda watch: None",
+    "what it names": "asked.str = lambda name: ''",
+    "import": (
+        "usual = builtins.__import__\n"
+        "class Asked:\n"
+        "    asks_library = lambda call: set()\n"
+        "builtins.__import__ = lambda name, *rest: (\n"
+        "    Asked if name == 'dpdynamics.asked' else usual(name, *rest))"
+    ),
+}
+
+
 @pytest.mark.parametrize(
     ("forgery", "word"),
     [
@@ -237,8 +275,77 @@ def test_a_forged_result_gives_nothing_and_is_noticed(
 ) -> None:
     cell(notebook, "square").source = forgery
     assert hand_in(notebook).points["test-square"] == 0
+    assert word in noticed(course)
+
+
+def noticed(course: Path) -> str:
+    """What looked like a forgery in the last submission."""
     graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
-    assert word in "\n".join(nbformat.read(graded, as_version=4).metadata.noticed)
+    return "\n".join(nbformat.read(graded, as_version=4).metadata.noticed)
+
+
+def test_who_asks_the_library_and_forges_the_answer_is_noticed(
+    course: Path, notebook: Any, hand_in: Hand
+) -> None:
+    cell(notebook, "root").source = THEIRS.replace("FORGERY", "").replace("LATER", "")
+    result = hand_in(notebook)
+    assert result.points["test-root"] == 0 and noticed(course) == ""
+    assert "A further test says: Your root is the one of the book." in result.words
+    for forgery in ("name", "attribute", "module"):
+        text = THEIRS.replace("FORGERY", ASKED[forgery]).replace("LATER", "")
+        cell(notebook, "root").source = text
+        assert hand_in(notebook).points["test-root"] == 0
+        assert "test-root names a function that was replaced" in noticed(course)
+
+
+@pytest.fixture
+def asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a forgery in this process changes is put back."""
+    monkeypatch.setitem(sys.modules, "dpdynamics.asked", asked)
+    monkeypatch.setattr(builtins, "__import__", builtins.__import__)
+    for name in ("asks_library", "setprofile"):
+        monkeypatch.setattr(asked, name, getattr(asked, name))
+    monkeypatch.setattr(asked, "str", str, raising=False)
+    monkeypatch.setattr(asked.asks_library, "__code__", asked.asks_library.__code__)
+    monkeypatch.setitem(asked.asks_library.__kwdefaults__, "rooms", ("dpdynamics",))
+
+
+@pytest.mark.usefixtures("asked_again")
+@pytest.mark.parametrize(
+    ("forgery", "later", "words"),
+    [
+        ("", "", "Your root is the one of the book."),
+        ("", "sys.setprofile(None)", "Your root is the one of the book."),
+        *((forgery, "", guard.REPLACED) for forgery in ASKED.values()),
+        ("", ASKED["attribute"], guard.REPLACED),
+        ("", ASKED["default"], guard.REPLACED),
+    ],
+)
+def test_a_function_that_a_test_imports_is_the_installed_one(
+    forgery: str, later: str, words: str, assignment: Assignment
+) -> None:
+    tests = assignment.cells["test-root"].source
+    space: dict[str, Any] = {"__name__": "__main__", "math": math, "np": numpy}
+    watching = guard.Guard("_guarded", guard.known([tests]), space, {"root"})
+    exec(THEIRS.replace("FORGERY", forgery).replace("LATER", later), space)
+    with pytest.raises(Exception, match=rf"^{re.escape(words)}($|{guard.CALL})"):
+        exec(compile(watching.visit(ast.parse(tests)), "<tests>", "exec"), space)
+
+
+def test_what_asks_the_library() -> None:
+    def own(x: float) -> object:
+        return finite_array("x", [x]).sum()
+
+    assert asks_library(lambda: own(2.0)) == {"finite_array"}
+    assert asks_library(lambda: own(2.0), "finite_array") == set()
+    assert asks_library(lambda: numpy.ones(3).sum()) == set()
+    assert asks_library(lambda: scipy.optimize.brentq(lambda x: x - 1, 0, 3)) == set()
+    assert "brentq" in asks_library(
+        lambda: scipy.optimize.brentq(lambda x: x - 1, 0, 3), rooms=("scipy.optimize",)
+    )
+    with pytest.raises(ZeroDivisionError):
+        asks_library(lambda: 1 / 0)
+    assert sys.getprofile() is None
 
 
 def test_the_guard_finds_a_module_s_function_that_was_replaced(
@@ -246,7 +353,7 @@ def test_the_guard_finds_a_module_s_function_that_was_replaced(
 ) -> None:
     """A test that names ``numpy.allclose``; what is numpy's own, or the student's, may stand."""
     tree = ast.parse("assert numpy.allclose(square(2), 4)\nassert numpy.linalg.norm(3) == abs(-3)")
-    watching = guard.Guard("word", set(), {"numpy": numpy, "square": lambda x: x * x})
+    watching = guard.Guard("word", {}, {"numpy": numpy, "square": lambda x: x * x})
     assert not [node for node in ast.walk(tree) if watching.replaced(node)]
     monkeypatch.setattr(numpy.linalg, "norm", eval("lambda *x: 3", {"__name__": "__main__"}))
     (found,) = [node for node in ast.walk(tree) if watching.replaced(node)]
@@ -287,8 +394,7 @@ def test_a_gradebook_that_a_submission_writes_is_put_back(
     cell(notebook, "square").source = SQL.replace("GRADEBOOK", repr(str(book)))
     assert hand_in(notebook).points == {"test-square": 0, "test-root": 9, "words": 0}
     assert max(entry.points for entry in grading.lines(course)) == 9
-    graded = max((course / "autograded").rglob("*.ipynb"), key=lambda path: path.stat().st_mtime)
-    assert "wrote into the gradebook" in nbformat.read(graded, as_version=4).metadata.noticed[0]
+    assert "wrote into the gradebook" in noticed(course)
 
 
 LOOK = """
@@ -435,8 +541,8 @@ def test_the_parameters_of_an_error_are_shown(notebook: Any, hand_in: Hand) -> N
 def test_a_raised_assertion_is_told_as_one() -> None:
     """Beside those that failed before it, and without a statement that asserts."""
     tests = "assert square(1) == 2, 'One.'\nif square(2) != 5:\n    raise AssertionError('Two.')"
-    space: dict[str, Any] = {"square": lambda x: x * x, "_guarded": guard.checked}
-    watching = guard.Guard("_guarded", {guard.digest(ast.parse(tests))}, space, {"square"})
+    space: dict[str, Any] = {"square": lambda x: x * x}
+    watching = guard.Guard("_guarded", guard.known([tests]), space, {"square"})
     with pytest.raises(AssertionError) as failed:
         exec(compile(watching.visit(ast.parse(tests)), "<tests>", "exec"), space)
     told = [part.split(guard.CALL) for part in str(failed.value).split(guard.BREAK)]
@@ -465,9 +571,11 @@ def test_calls_are_written_as_one_would_type_them() -> None:
     def square(*given: object, **named: object) -> object:
         return given
 
+    watching = guard.Guard("word", {}, {})
+
     def line(*given: object, **named: object) -> str:
-        guard.called("square", square, *given, **named)
-        return guard.checked.last
+        watching.called("square", square, *given, **named)
+        return watching.last
 
     ints, floats = numpy.array([1, 2]), numpy.array([0.5, numpy.inf])
     assert line(numpy.float64(0.3), numpy.int64(2), True) == "square(0.3, 2, True)"

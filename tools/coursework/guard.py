@@ -3,9 +3,9 @@
 A cell of tests runs on when one of its assertions fails, so that all that fail are told. Its last
 statement becomes an assertion that must fail, so that assertions without effect are noticed. What a
 call in a test gives must not compare as its author likes, and the functions of Python and of
-modules that a test names must not have been replaced. The last call of a function of the student is
-written down, to be told with an assertion that fails or with any other error. Code of a submission
-that looks for the guard can deceive it, as it can deceive the tests.
+modules that a test names, or imports, must not have been replaced. The last call of a function of
+the student is written down, to be told with an assertion that fails or with any other error. Code
+of a submission that looks for the guard can deceive it, as it can deceive the tests.
 """
 
 import ast
@@ -14,7 +14,7 @@ import functools
 import hashlib
 import sys
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 COMPARES = "what this calls has comparisons or arithmetic of its own"
 REPLACED = "a function that this names is no longer the one that it was"
@@ -47,6 +47,28 @@ def digest(tree: ast.AST) -> str:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
+def known(cells: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """Cells of tests by their digests: the modules from which they import, each with a name."""
+    trees = [ast.parse(text) for text in cells]
+    found = [[n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)] for tree in trees]
+    return {
+        digest(tree): [(str(node.module), alias.name) for node in nodes for alias in node.names]
+        for tree, nodes in zip(trees, found, strict=True)
+    }
+
+
+def parts(thing: object) -> list[object]:
+    """A thing; of a function its code and defaults, and what the names in its code stand for."""
+    if not isinstance(thing, types.FunctionType):
+        return [thing]
+    codes = [thing.__code__]
+    for code in codes:
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    names = {**vars(builtins), **thing.__globals__}
+    defaults = thing.__defaults__, *(thing.__kwdefaults__ or {}).values()
+    return [thing, thing.__code__, *defaults, *(names.get(n) for c in codes for n in c.co_names)]
+
+
 def foreign(function: object) -> bool:
     """Whether a function was written in Python outside of the modules that are installed."""
     if isinstance(function, functools.partial | functools.partialmethod):
@@ -59,8 +81,9 @@ def foreign(function: object) -> bool:
 
 def checked(value: object) -> object:
     """The value, if it is none that answers every comparison."""
+    kind = type(value)
     mock = sys.modules.get("unittest.mock")
-    parts = (vars(base).get(name) for base in type(value).__mro__[:-1] for name in OWN)
+    parts = (vars(base).get(name) for base in kind.__mro__[:-1] for name in OWN)
     if any(foreign(part) for part in parts) or (mock and isinstance(value, mock.NonCallableMock)):
         raise TypeError(COMPARES)
     try:
@@ -84,34 +107,31 @@ def typed(value: object) -> str:
     return "..."
 
 
-def stop(error: Exception) -> None:
-    """End the cell with an error of the same name that has the last call behind its words."""
-    words = str(error)
-    if words not in (COMPARES, REPLACED):
-        words += CALL + checked.last  # type: ignore[attr-defined]
-    raise type(type(error).__name__, (Exception,), {})(words) from None
-
-
-def called(name: str, function: Callable[..., object], *given: object, **named: object) -> object:
-    """What a function of the student returns; the call is written down."""
-    parts = [*map(typed, given), *(f"{key}={typed(value)}" for key, value in named.items())]
-    line = f"{name}({', '.join(parts)})"
-    tells = len(line) <= LONGEST_CALL and any(part.strip("[], .") for part in parts)
-    checked.last = line if tells else ""  # type: ignore[attr-defined]
-    return function(*given, **named)
-
-
 class Guard:
     """A transformer of syntax trees, for IPython's ``ast_transformers``.
 
-    ``own`` are the names of the functions that the student writes.
+    It stands in a namespace as ``word``, and what it makes of a cell calls it there. ``tests`` is
+    what it knows of their cells, ``own`` are the names of the functions that the student writes.
     """
 
+    __call__ = staticmethod(checked)
+
     def __init__(
-        self, word: str, tests: set[str], space: dict[str, object], own: Collection[str] = ()
+        self,
+        word: str,
+        tests: Mapping[str, list[tuple[str, str]]],
+        space: dict[str, object],
+        own: Collection[str] = (),
     ) -> None:
         self.word, self.tests, self.space, self.own = word, tests, space, own
-        checked.called, checked.stop = called, stop  # type: ignore[attr-defined]
+        self.failed: list[str] = []
+        self.last = ""
+        self.imported = {
+            (module, name): parts(getattr(__import__(module, fromlist=[name]), name))
+            for places in tests.values()
+            for module, name in places
+        }
+        space[word] = self
 
     def visit(self, tree: ast.Module) -> ast.Module:
         """Change a cell of tests; leave others as they are."""
@@ -133,10 +153,16 @@ class Guard:
         return tried
 
     def replaced(self, node: ast.AST) -> bool:
-        """Whether a name of Python's own, or ``module.name``, is now something else."""
+        """Whether a name of Python's own, ``module.name`` or an imported one is something else."""
         if isinstance(node, ast.Name) and node.id in PYTHON:
             mine = self.space.get(node.id, vars(builtins).get(node.id))
             return mine is not PYTHON[node.id]
+        if isinstance(node, ast.ImportFrom):
+            imported = [(a, self.imported[str(node.module), a.name][0]) for a in node.names]
+            return any(
+                callable(thing) and self.space.get(alias.asname or alias.name, thing) is not thing
+                for alias, thing in imported
+            )
         if isinstance(node, ast.Attribute):
             return isinstance(self.module(node.value), types.ModuleType) and foreign(
                 self.module(node)
@@ -146,11 +172,34 @@ class Guard:
     def module(self, node: ast.AST) -> object:
         """What ``module.module.name`` stands for, nothing for other expressions."""
         if isinstance(node, ast.Name):
-            return self.space.get(node.id)
+            imported = {name: things[0] for (_, name), things in self.imported.items()}
+            return {**sys.modules, **imported, **self.space}.get(node.id)
         if isinstance(node, ast.Attribute):
             place = self.module(node.value)
             return vars(place).get(node.attr) if isinstance(place, types.ModuleType) else None
         return None
+
+    def same(self, module: str, name: str, value: object) -> None:
+        """Refuse what a test imported, if it is not what it was before the submission ran."""
+        if [*map(id, parts(value))] != [*map(id, self.imported[module, name])]:
+            raise TypeError(REPLACED)
+
+    def called(
+        self, name: str, function: Callable[..., object], *given: object, **named: object
+    ) -> object:
+        """What a function of the student returns; the call is written down."""
+        words = [*map(typed, given), *(f"{key}={typed(value)}" for key, value in named.items())]
+        line = f"{name}({', '.join(words)})"
+        tells = len(line) <= LONGEST_CALL and any(word.strip("[], .") for word in words)
+        self.last = line if tells else ""
+        return function(*given, **named)
+
+    def stop(self, error: Exception) -> None:
+        """End the cell with an error of the same name that has the last call behind its words."""
+        words = str(error)
+        if words not in (COMPARES, REPLACED):
+            words += CALL + self.last
+        raise type(type(error).__name__, (Exception,), {})(words) from None
 
 
 def _asserts(statement: ast.stmt) -> bool:
@@ -159,7 +208,7 @@ def _asserts(statement: ast.stmt) -> bool:
 
 
 class _Wrap(ast.NodeTransformer):
-    """Put every call into a call of ``checked``, and one of the student's own into ``called``."""
+    """Put every call into one of the guard, and look at every name that is imported."""
 
     def __init__(self, word: str, own: Collection[str]) -> None:
         self.word, self.own = word, own
@@ -170,3 +219,10 @@ class _Wrap(ast.NodeTransformer):
             node.args[:0] = [ast.Constant(node.func.id), node.func]
             node.func = ast.Attribute(ast.Name(self.word, ast.Load()), "called", ast.Load())
         return ast.Call(ast.Name(self.word, ast.Load()), [node], [])
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        look = "\n".join(
+            f"{self.word}.same({node.module!r}, {a.name!r}, {a.asname or a.name})"
+            for a in node.names
+        )
+        return [node, *ast.parse(look).body]
