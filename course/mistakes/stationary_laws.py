@@ -173,10 +173,14 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
             return stats.chi2.sf(stats.chi2.isf(level / comparisons, N) / ratio, N)
         return stats.chi2.cdf(stats.chi2.ppf(level / comparisons, N) / ratio, N)
 
-    N = 1
-    while detects(N) < power:
-        N = N + max(1, N // 500)
-    return N
+    high = 1
+    while detects(high) < power:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if detects(middle) >= power else (middle, high)
+    return high
 
 
 # %% runs: no account of the other comparisons
@@ -185,10 +189,14 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
         low, high = stats.chi2.ppf(level / 2, N), stats.chi2.isf(level / 2, N)
         return stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N)
 
-    N = 1
-    while detects(N) < power:
-        N = N + max(1, N // 2000)
-    return N
+    high = 1
+    while detects(high) < power:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if detects(middle) >= power else (middle, high)
+    return high
 
 
 # %% runs: the ratio on the wrong side
@@ -200,10 +208,14 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
         low, high = stats.chi2.ppf(tail, N), stats.chi2.isf(tail, N)
         return stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N)
 
-    N = 1
-    while detects(N) < power:
-        N = N + max(1, N // 2000)
-    return N
+    high = 1
+    while detects(high) < power:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if detects(middle) >= power else (middle, high)
+    return high
 
 
 # %% stop: a longest run of its own
@@ -267,8 +279,9 @@ def dead_zone_law(curvature, scale, learning_rate, threshold, x0):
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     tail, N = level / (2 * comparisons), 1
     while True:
-        low, high = stats.chi2.ppf(tail, N), stats.chi2.isf(tail, N)
-        if stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N) >= power:
+        low, high = special.gammaincinv(N / 2, tail), special.gammainccinv(N / 2, tail)
+        chance = special.gammainc(N / 2, low / ratio) + special.gammaincc(N / 2, high / ratio)
+        if chance >= power:
             return N
         N += max(1, N // 1000)
 
