@@ -9,15 +9,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
+from coursework.sources import STUB, TEXT_STUB
+
 c = get_config()  # noqa: F821  (given by whoever loads this file)
 c.CourseDirectory.course_id = "private-dynamics"
-c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
-c.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
+c.ClearSolutions.code_stub = {"python": STUB}
+c.ClearSolutions.text_stub = TEXT_STUB
 
 # A whole assignment takes some seconds: a cell that runs for a minute is lost, and interrupted.
 c.Execute.timeout = 60
 c.Execute.interrupt_on_timeout = True
 c.Execute.iopub_timeout = 30
+c.Execute.kernel_manager_class = "coursework.confined.ConfinedKernel"
 c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--IPKernelApp.log_level=40"]
 
 c.Autograde.sanitize_preprocessors = [

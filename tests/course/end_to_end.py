@@ -6,7 +6,6 @@ import contextlib
 import html
 import re
 import tempfile
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,12 +60,7 @@ class RunHere(RunSubmission):
     def run(self, nb: Any, resources: Any) -> list[str]:
         """Execute all cells; of what they put out, keep the errors."""
         space: dict[str, Any] = {"__name__": "__main__"}
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            contextlib.chdir(folder),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             for cell in (cell for cell in nb.cells if cell.cell_type == "code"):
                 if grade_id(cell) in self.passed:
                     continue

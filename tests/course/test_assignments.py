@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pickle
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable
 
@@ -15,7 +15,6 @@ from nbformat import NotebookNode
 from coursework import guard, trial
 from coursework.sources import (
     Assignment,
-    Mistake,
     kind_of,
     messages,
     names,
@@ -122,7 +121,7 @@ def test_the_solution_passes_and_the_empty_answer_fails(assignment: Assignment) 
     stubs = {name: stubbed(assignment.cells[name]) for name in assignment.ids("solution")}
     empty = trial.run(assignment, stubs)
     assert [name for name, error in empty.items() if error is None] == []
-    helped = trial.helped(assignment, stubs)
+    helped = trial.run(assignment, stubs, helped=True)
     assert [name for name, error in helped.items() if error is None] == [], "with right helpers"
 
 
@@ -131,11 +130,9 @@ def guarded(assignment: Assignment) -> dict[str, str]:
     space: dict[str, object] = {"__name__": "__main__"}
     tests = guard.known(assignment.cells[name].source for name in assignment.ids("tests"))
     watching, ends = guard.Guard(WORD, tests, space, assignment.functions), {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, cell in assignment.cells.items():
-            if cell.cell_type == "code":
-                ends[name] = trial.execute(name, watching.visit(ast.parse(solved(cell))), space)
+    for name, cell in assignment.cells.items():
+        if cell.cell_type == "code":
+            ends[name] = trial.execute(name, watching.visit(ast.parse(solved(cell))), space)
     assert not any(ends[name] for name in ends if kind_of(assignment.cells[name]) != "tests")
     return {name: str(ends[name]) for name in assignment.ids("tests")}
 
@@ -147,13 +144,11 @@ def test_every_mistake_is_caught(assignment: Assignment) -> None:
     assert min(counts.values()) >= 2
     for mistake in mistakes:
         where = f"{mistake.cell}: {mistake.reason}"
-        results = trial.run(assignment, {mistake.cell: mistake.text}, until_failure=mistake.cell)
+        results = trial.own(assignment, mistake)
         failed = {name: error for name, error in results.items() if error}
         assert failed, f"{where} is not caught"
         if mistake.most is not None:
-            tests = assignment.own_tests[mistake.cell]
-            held = passed(assignment, mistake, tests) if len(tests) > 1 else [False]
-            earned = sum(assignment.points[n] for n, ok in zip(tests, held, strict=True) if ok)
+            earned = sum(assignment.points[name] for name in results if name not in failed)
             assert earned <= mistake.most, f"{where} earns {earned:g} points"
         for name, error in failed.items():
             assert not isinstance(error, NameError), f"{where} is no mistake: {error}"
@@ -169,8 +164,8 @@ def test_every_mistake_is_caught(assignment: Assignment) -> None:
 def test_other_right_answers_earn_all_points(assignment: Assignment) -> None:
     for answer in assignment.versions:
         if answer not in assignment.mistakes:
-            tests = assignment.own_tests[answer.cell]
-            assert all(passed(assignment, answer, tests)), f"{answer.cell}: {answer.reason}"
+            failed = {n: error for n, error in trial.own(assignment, answer).items() if error}
+            assert failed == {}, f"{answer.cell}: {answer.reason}"
 
 
 def test_a_table_of_the_visible_values_earns_nothing(assignment: Assignment) -> None:
@@ -211,7 +206,10 @@ class Table:
         self.function, self.values, self.learns = function, {}, False
 
     def __call__(self, *given: object, **named: object) -> object:
-        key = repr((given, named))
+        try:
+            key = pickle.dumps((given, named))
+        except (pickle.PicklingError, AttributeError):  # a function of the test's
+            key = repr((given, named))
         if self.learns:
             self.values[key] = self.function(*given, **named)
         if not self.values:
@@ -225,18 +223,9 @@ def test_large_tasks_are_earned_in_steps(assignment: Assignment) -> None:
     for task, tests in assignment.own_tests.items():
         if len(tests) > 1:
             mistakes = [mistake for mistake in assignment.mistakes if mistake.cell == task]
-            earned = [sum(passed(assignment, mistake, tests)) for mistake in mistakes]
+            results = [trial.own(assignment, mistake).values() for mistake in mistakes]
+            earned = [sum(error is None for error in errors) for errors in results]
             assert any(0 < steps < len(tests) for steps in earned), f"{task}: {earned}"
-
-
-def passed(assignment: Assignment, mistake: Mistake, tests: list[str]) -> list[bool]:
-    """Which cells of tests of one task a mistake passes; no other task is run."""
-    space: dict[str, object] = {"__name__": "__main__"}
-    for name in assignment.ids("given"):
-        if assignment.cells[name].cell_type == "code":
-            trial.execute(name, assignment.cells[name].source, space)
-    trial.execute(mistake.cell, mistake.text, space)
-    return [trial.execute(name, assignment.cells[name].source, space) is None for name in tests]
 
 
 def test_kinds(assignment: Assignment) -> None:

@@ -35,10 +35,10 @@ from coursework.sources import Assignment, grade_id, kind_of, messages, recognis
 LONGEST_LINE = 120  # characters of an error's own words
 LONGEST_WORD = 20  # characters of an argument
 ERRORS = {
-    name: kind
+    name
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, BaseException)
-}
+} | {"LinAlgError"}
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 1rem; }
@@ -232,7 +232,8 @@ def _stopped(assignment: Assignment | None, cell: NotebookNode) -> str:
     error = _error(cell)
     if error is None:
         return ""
-    return f'<p class="result failed">This cell stops with {_described(assignment, error)}.</p>'
+    described = _described(assignment, error.ename, error.evalue)
+    return f'<p class="result failed">This cell stops with {described}.</p>'
 
 
 def _verdict(
@@ -266,11 +267,8 @@ def _verdict(
         ]
         return f'<p class="result failed">{lead}{"<br>".join(lines)}</p>'
     words, _, call = error.evalue.partition(CALL)
-    bare = nbformat.from_dict({**error, "evalue": words})
-    return (
-        f'<p class="result failed">{lead}They stop with {_described(assignment, bare)}.'
-        f"{_last(assignment, call)}</p>"
-    )
+    described = _described(assignment, error.ename, words) + "." + _last(assignment, call)
+    return f'<p class="result failed">{lead}They stop with {described}</p>'
 
 
 def _last(assignment: Assignment, call: str) -> str:
@@ -296,22 +294,21 @@ def _harmless(assignment: Assignment, call: str) -> str:
     return call
 
 
-def _described(assignment: Assignment | None, error: NotebookNode) -> str:
+def _described(assignment: Assignment | None, name: str, words: str) -> str:
     """An error by its type and, if harmless, the beginning of its words."""
-    if error.ename == "CellTimeoutError":
+    if name == "CellTimeoutError":
         return "a time limit: it ran too long"
-    if error.ename == "KeyboardInterrupt":
+    if name == "KeyboardInterrupt":
         return "an interruption: it ran too long"
-    kind = error.ename if error.ename in ERRORS or error.ename == "LinAlgError" else "an error"
+    kind = name if name in ERRORS else "an error"
     if assignment is None:
         return kind
     if kind == "AssertionError":
-        given = [c for name in assignment.ids("given") for c in [assignment.cells[name]]]
-        if any(recognised(error.evalue, cell) for cell in given if cell.cell_type == "code"):
-            return f"an assertion: {escape(error.evalue)}"
-        return "an assertion that is not one of the tests" if error.evalue else "an AssertionError"
-    line = error.evalue.strip().partition("\n")[0].strip()
-    if not line or _tells(assignment, error.evalue):
+        if any(recognised(words, assignment.cells[n]) for n in assignment.ids("given")):
+            return f"an assertion: {escape(words)}"
+        return "an assertion that is not one of the tests" if words else "an AssertionError"
+    line = words.strip().partition("\n")[0].strip()
+    if not line or _tells(assignment, words):
         return kind
     if len(line) > LONGEST_LINE:
         line = line[:LONGEST_LINE] + "…"
@@ -320,18 +317,7 @@ def _described(assignment: Assignment | None, error: NotebookNode) -> str:
 
 def _tells(assignment: Assignment, words: str) -> bool:
     """Whether an error's words share a piece with what the student must not see."""
-    seen = "\n".join(shown(cell) for cell in assignment.notebook.cells)
     quoted = {text for cell in assignment.cells.values() for text in messages(cell)}
-    secrets = {
-        text for text in assignment.secrets() | quoted if len(text) >= 8 and text not in seen
-    }
+    secrets = assignment.distinctive(assignment.secrets() | quoted)
     bare = words.strip()
     return any(text in bare or (len(bare) >= 20 and bare in text) for text in secrets)
-
-
-def only_pages(folder: Path) -> list[Path]:
-    """Remove whatever a submission's code left beside its page; return what was removed."""
-    stray = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".html"]
-    for path in stray:
-        path.unlink()
-    return stray

@@ -9,9 +9,7 @@ by hand: fill in the columns ``points`` and ``comment`` and give the file to the
 from __future__ import annotations
 
 import csv
-import hashlib
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -23,7 +21,6 @@ from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 
 from coursework import confined
-from coursework.feedback import only_pages
 from coursework.release import configuration, convert
 from coursework.sources import Assignment, grade_id, kind_of
 
@@ -38,6 +35,10 @@ class Submission:
     student: str
     assignment: str
     path: Path
+
+    def at(self, folder: Path, step: str) -> Path:
+        """Its notebook after a step of the grading: submitted or autograded."""
+        return folder / step / self.student / self.assignment / f"{self.assignment}.ipynb"
 
 
 def find(handed_in: Path, known: Iterable[str]) -> tuple[list[Submission], list[str]]:
@@ -89,28 +90,28 @@ def collect(folder: Path, submission: Submission) -> bool:
     ValueError
         If the file is no notebook, or none of its cells bears a name of the assignment.
     """
-    name, student = submission.assignment, submission.student
     try:
         notebook = nbformat.read(submission.path, as_version=4)
         nbformat.validate(notebook)
     except Exception as error:
         raise ValueError(f"not a notebook ({str(error).splitlines()[0][:80]})") from error
-    if not {grade_id(cell) for cell in notebook.cells} & set(Assignment(name, folder).cells):
+    known = set(Assignment(submission.assignment, folder).cells)
+    if not {grade_id(cell) for cell in notebook.cells} & known:
         raise ValueError(
             "its cells have lost their metadata, so that no answer can be told from another; "
             "paste them into a fresh copy of the assignment, or mark it by hand"
         )
-    target = folder / "submitted" / student / name / f"{name}.ipynb"
-    graded = folder / "autograded" / student / name / f"{name}.ipynb"
-    if target.is_file() and graded.is_file() and _digest(target) == _digest(submission.path):
+    new = _put(submission.at(folder, "submitted"), submission.path.read_bytes())
+    return new or not submission.at(folder, "autograded").is_file()
+
+
+def _put(path: Path, content: bytes) -> bool:
+    """Write a file; False if it is there with this content."""
+    if path.is_file() and path.read_bytes() == content:
         return False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(submission.path, target)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
     return True
-
-
-def _digest(path: Path) -> bytes:
-    return hashlib.sha256(path.read_bytes()).digest()
 
 
 def grade(folder: Path, submission: Submission) -> list[str]:
@@ -130,9 +131,8 @@ def grade(folder: Path, submission: Submission) -> list[str]:
     except NbGraderException:
         leave_to_hand(folder, submission)
         raise
-    name = submission.assignment
-    graded = folder / "autograded" / submission.student / name / f"{name}.ipynb"
-    return list(nbformat.read(graded, as_version=4).metadata.get("noticed", []))
+    graded = nbformat.read(submission.at(folder, "autograded"), as_version=4)
+    return list(graded.metadata.noticed)
 
 
 def leave_to_hand(folder: Path, submission: Submission) -> None:
@@ -162,10 +162,12 @@ def _forget_marks_of_tests(folder: Path, submission: Submission) -> None:
 
 
 def feedback(folder: Path, student: str, assignment: str) -> Path:
-    """Write the page for a student."""
+    """Write the page for a student, and remove what a submission's code left beside it."""
     convert(GenerateFeedback, folder, assignment, student)
     place = folder / "feedback" / student / assignment
-    only_pages(place)
+    for path in place.rglob("*"):
+        if path.is_file() and path.suffix != ".html":
+            path.unlink()
     return place / f"{assignment}.html"
 
 
@@ -189,7 +191,8 @@ def grade_all(
                 complaints.append(f"{submission.path}: graded, but {oddity}")
             report(where + ("" if fresh else "  (graded before)"))
         except ValueError as error:
-            fresh = _stand_in(folder, submission)
+            empty = nbformat.writes(nbformat.v4.new_notebook())
+            fresh = _put(submission.at(folder, "submitted"), f"{empty}\n".encode())
             if fresh:
                 leave_to_hand(folder, submission)
             complaints.append(f"{submission.path}: {error}")
@@ -200,22 +203,9 @@ def grade_all(
                 f"refuse to be interrupted); the reason stands in {folder / 'nbgrader.log'}"
             )
             report(f"{where}  NOT GRADED: it could not be run to the end")
-        done = folder / "autograded" / submission.student / submission.assignment
-        if fresh and done.is_dir():
+        if fresh and submission.at(folder, "autograded").is_file():
             feedback(folder, submission.student, submission.assignment)
     return complaints
-
-
-def _stand_in(folder: Path, submission: Submission) -> bool:
-    """Put an empty notebook in the place of an unreadable file; False if it stands there."""
-    name = submission.assignment
-    place = folder / "submitted" / submission.student / name / f"{name}.ipynb"
-    empty = nbformat.writes(nbformat.v4.new_notebook()) + "\n"
-    if place.is_file() and place.read_text("utf-8") == empty:
-        return False
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(empty, "utf-8")
-    return True
 
 
 def enter_marks(folder: Path, marks: Path) -> set[tuple[str, str]]:

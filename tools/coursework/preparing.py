@@ -19,7 +19,6 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 
 from coursework import guard
-from coursework.confined import ConfinedKernel
 from coursework.sources import Assignment, grade_id, kind_of, solved
 
 ANSWERS = ("solution", "written")
@@ -87,10 +86,6 @@ class RunSubmission(Execute):
 
     What looks like a forgery stands in the notebook's metadata, under ``noticed``.
     """
-
-    def __init__(self, **settings: Any) -> None:
-        settings.setdefault("kernel_manager_class", ConfinedKernel)
-        super().__init__(**settings)
 
     def preprocess(self, nb: NotebookNode, resources: Any, **rest: Any) -> tuple[NotebookNode, Any]:
         """Execute all cells."""

@@ -96,18 +96,14 @@ def release(folder: Path, assignment: Assignment) -> Path:
     return path
 
 
-def release_all(
-    folder: Path, assignments: list[Assignment], report: Callable[[str], None]
-) -> list[Path]:
-    """Release some assignments with progress; return the student versions."""
-    paths = []
+def release_all(folder: Path, assignments: list[Assignment], report: Callable[[str], None]) -> None:
+    """Release some assignments with progress."""
     for number, assignment in enumerate(assignments, start=1):
-        paths.append(release(folder, assignment))
+        release(folder, assignment)
         points = sum(assignment.points.values())
         report(f"[{number}/{len(assignments)}] {assignment.name}  {points:g} points")
     _leave_settings(folder)
     _leave_notes(folder)
-    return paths
 
 
 def _leave_notes(folder: Path) -> None:

@@ -13,9 +13,11 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import indent
 
 import nbformat
 
@@ -84,11 +86,10 @@ class Assignment:
     @cached_property
     def points(self) -> dict[str, float]:
         """Points by the id of a cell of tests or of a written answer."""
-        graded = [*self.ids("tests"), *self.ids("written")]
         return {
             name: float(cell.metadata.nbgrader.points)
             for name, cell in self.cells.items()
-            if name in graded
+            if kind_of(cell) in ("tests", "written")
         }
 
     @cached_property
@@ -109,32 +110,27 @@ class Assignment:
         """The wrong versions."""
         return [version for version in self.versions if version.most != math.inf]
 
-    def secrets(self) -> set[str]:
-        """Distinctive lines of solutions, hidden tests and model answers.
-
-        A line is distinctive if it is long enough and does not stand in what a student sees.
-        """
+    def distinctive(self, lines: Iterable[str]) -> set[str]:
+        """Those lines that are long enough, and do not stand in what a student sees."""
         seen = "\n".join(shown(cell) for cell in self.notebook.cells)
-        return {line for cell in self.cells.values() for line in hidden_lines(cell, seen)}
+        stripped = {line.strip() for line in lines}
+        return {line for line in stripped if len(line) >= SHORTEST_SECRET and line not in seen}
+
+    def secrets(self) -> set[str]:
+        """Distinctive lines of solutions, hidden tests and model answers."""
+        return self.distinctive(line for cell in self.cells.values() for line in hidden(cell))
 
     def secrets_of_feedback(self) -> set[str]:
         """The same, without the words of assertions: a failed test says them to the student."""
         words = [text for cell in self.cells.values() for text in messages(cell)]
-        lines = self.secrets()
-        for name in self.ids("tests"):
-            source = self.cells[name].source
-            conditions = [
-                ast.get_source_segment(source, node.test) or ""
-                for node in ast.walk(ast.parse(source))
-                if isinstance(node, ast.Assert)
-            ]
-            seen = "\n".join(shown(cell) for cell in self.notebook.cells)
-            lines |= {
-                line.strip()
-                for text in conditions
-                for line in text.splitlines()
-                if len(line.strip()) >= SHORTEST_SECRET and line.strip() not in seen
-            }
+        conditions = [
+            line
+            for source in (self.cells[name].source for name in self.ids("tests"))
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.Assert)
+            for line in (ast.get_source_segment(source, node.test) or "").splitlines()
+        ]
+        lines = self.secrets() | self.distinctive(conditions)
         return {line for line in lines if not any(_is_words(line, text) for text in words)}
 
 
@@ -170,22 +166,13 @@ def kind_of(cell: nbformat.NotebookNode) -> str:
     return kinds.get((bool(mark.get("grade")), bool(mark.get("solution"))), "given")
 
 
-def split(text: str, region: str) -> tuple[list[str], list[str]]:
-    """Lines of a cell outside and inside the regions SOLUTION or HIDDEN TESTS."""
-    outside: list[str] = []
-    inside: list[str] = []
-    within = False
-    for line in text.splitlines():
-        mark = re.fullmatch(rf"\s*### (BEGIN|END) {region}\s*", line)
-        if mark and (mark[1] == "BEGIN") == within:
-            raise ValueError(f"### {mark[1]} {region} in the wrong place")
-        if mark:
-            within = not within
-        else:
-            (inside if within else outside).append(line)
-    if within:
-        raise ValueError(f"### BEGIN {region} without its end")
-    return outside, inside
+def split(text: str, region: str) -> list[str]:
+    """A cell, cut at its regions SOLUTION or HIDDEN TESTS: outside, inside, outside and so on."""
+    mark = rf"^[ \t]*### (?:BEGIN|END) {region}[ \t]*(?:\n|\Z)"
+    marks = [found.split()[1] for found in re.findall(mark, text, flags=re.MULTILINE)]
+    if marks != ["BEGIN", "END"] * (len(marks) // 2):
+        raise ValueError(f"### BEGIN {region} and ### END {region} must alternate, not {marks}")
+    return re.split(mark, text, flags=re.MULTILINE)
 
 
 def shown(cell: nbformat.NotebookNode) -> str:
@@ -193,33 +180,29 @@ def shown(cell: nbformat.NotebookNode) -> str:
     if kind_of(cell) == "written":
         return ""
     region = "SOLUTION" if kind_of(cell) == "solution" else "HIDDEN TESTS"
-    return "\n".join(split(cell.source, region)[0])
+    return "".join(split(cell.source, region)[::2]).removesuffix("\n")
 
 
-def hidden_lines(cell: nbformat.NotebookNode, seen: str) -> list[str]:
-    """Distinctive lines of a cell that the student must not see."""
-    if kind_of(cell) == "written":
-        lines = cell.source.splitlines()
-    else:
-        lines = [ln for name in ("SOLUTION", "HIDDEN TESTS") for ln in split(cell.source, name)[1]]
-    stripped = [line.strip() for line in lines]
-    return [line for line in stripped if len(line) >= SHORTEST_SECRET and line not in seen]
+def hidden(cell: nbformat.NotebookNode) -> list[str]:
+    """The lines of a cell that the student must not see."""
+    parts = [
+        part for name in ("SOLUTION", "HIDDEN TESTS") for part in split(cell.source, name)[1::2]
+    ]
+    return (cell.source if kind_of(cell) == "written" else "".join(parts)).splitlines()
 
 
 def solved(cell: nbformat.NotebookNode) -> str:
     """A solution cell as a good student would hand it in: without the marks."""
-    marks = r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?"
-    return re.sub(marks, "", cell.source, flags=re.MULTILINE).strip("\n")
+    return "".join(split(cell.source, "SOLUTION")).strip("\n")
 
 
 def stubbed(cell: nbformat.NotebookNode) -> str:
     """A solution cell as it is handed out."""
-
-    def stub(found: re.Match[str]) -> str:
-        return "\n".join(found[1] + line for line in STUB.splitlines())
-
-    pattern = r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION"
-    return re.sub(pattern, stub, cell.source, flags=re.MULTILINE | re.DOTALL)
+    parts = split(cell.source, "SOLUTION")
+    for number in range(1, len(parts), 2):
+        margin = re.match(r"[ \t]*", parts[number])
+        parts[number] = indent(f"{STUB}\n", margin[0] if margin else "")
+    return "".join(parts).strip("\n")
 
 
 def messages(cell: nbformat.NotebookNode) -> list[str]:

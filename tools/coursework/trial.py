@@ -1,4 +1,4 @@
-"""The tests of an assignment in this process, without nbgrader: fast, for one mistake at a time."""
+"""The tests of an assignment in this process, without nbgrader: what each cell of them raised."""
 
 from __future__ import annotations
 
@@ -7,82 +7,50 @@ import contextlib
 import io
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from coursework.sources import Assignment, kind_of, shown, solved
+from coursework.sources import Assignment, Mistake, kind_of, solved
 
 Results = dict[str, BaseException | None]
 
 
-def run(
-    assignment: Assignment,
-    answers: Mapping[str, str] | None = None,
-    *,
-    hidden: bool = True,
-    until_failure: str = "",
-) -> Results:
-    """Execute the code cells in order; what each cell of tests raised, or None.
+def run(assignment: Assignment, answers: Mapping[str, str], *, helped: bool = False) -> Results:
+    """Execute the code cells in order, with some answers and the others solved.
 
-    Parameters
-    ----------
-    answers
-        Texts of solution cells; the others are solved.
-    hidden
-        Whether the hidden tests are run too.
-    until_failure
-        Id of a solution cell: its own tests are run first, and nothing more once one has failed.
+    ``helped``: behind the tests of every task the reference answer to it is executed.
     """
     space: dict[str, Any] = {"__name__": "__main__"}
     results: Results = {}
-    cells = [(name, c) for name, c in assignment.cells.items() if c.cell_type == "code"]
-    own = assignment.own_tests.get(until_failure, [])
-    later = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, cell in cells:
-            kind = kind_of(cell)
-            text = cell.source
-            if kind == "solution":
-                text = (answers or {}).get(name, solved(cell))
-            elif kind == "tests":
-                text = text if hidden else shown(cell)
-                if until_failure and name not in own:
-                    later.append((name, text))
-                    continue
-            error = execute(name, text, space)
-            if kind == "tests":
-                results[name] = error
-                if error and until_failure:
-                    return results
-            elif kind == "given" and error:
-                raise error
-        for name, text in later:
-            results[name] = execute(name, text, space)
-            if results[name]:
-                break
-    return results
+    behind = {tests[-1]: task for task, tests in assignment.own_tests.items()}
+    for name, cell in assignment.cells.items():
+        if cell.cell_type == "code":
+            results[name] = execute(name, answers.get(name, solved(cell)), space)
+        if helped and name in behind:
+            execute(name, solved(assignment.cells[behind[name]]), space)
+    return {name: results[name] for name in assignment.ids("tests")}
 
 
-def helped(assignment: Assignment, answers: Mapping[str, str]) -> Results:
-    """As :func:`run`, but behind the tests of every task its reference answer is executed."""
+@cache
+def own(assignment: Assignment, version: Mistake) -> Results:
+    """The tests of its task for another version of one answer, behind right answers before it."""
     space: dict[str, Any] = {"__name__": "__main__"}
     results: Results = {}
-    last = {tests[-1]: task for task, tests in assignment.own_tests.items() if tests}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, cell in assignment.cells.items():
-            if cell.cell_type == "code":
-                text = answers.get(name, solved(cell))
-                results[name] = execute(name, text, space)
-                if name in last and last[name] in answers:
-                    execute(name, solved(assignment.cells[last[name]]), space)
-    return {name: results[name] for name in assignment.ids("tests")}
+    tests = assignment.own_tests[version.cell]
+    for name, cell in assignment.cells.items():
+        if cell.cell_type == "code" and (name in tests or kind_of(cell) != "tests"):
+            text = version.text if name == version.cell else solved(cell)
+            results[name] = execute(name, text, space)
+        if name == tests[-1]:
+            break
+    return {name: results[name] for name in tests}
 
 
 def execute(name: str, text: str | ast.Module, space: dict[str, Any]) -> BaseException | None:
     """What one cell raised in a namespace, or None."""
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             exec(compile(text, f"<{name}>", "exec"), space)
     except (Exception, SystemExit) as error:
         return error.with_traceback(None)
