@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import LARGEST, nonnegative_array, orders_array, plain, whole, within
+from ..arguments import LARGEST, SMALLEST, nonnegative_array, orders_array, plain, whole, within
 from ..divergence.without_replacement import WithoutReplacement
 from ..numerics.privacy_loss import composed_epsilon_upper
 from . import many_steps
@@ -156,7 +156,7 @@ class FixedSize(BoundedRun):
 
     def _attacked(self, noise: float, delta: float, rough: bool) -> float:
         """Return the epsilon that the pairs prove; a rough one on coarse cells."""
-        pairs = self._pairs(noise)
+        pairs = self._pairs(max(noise, SMALLEST))  # to less noise an attacker may add some
         if rough:
             return max(bounded_below(pair, self.steps, delta, 2**12, 2**10) for pair in pairs)
         proved = self._below("epsilon", noise, delta=delta)
