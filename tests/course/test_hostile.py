@@ -291,11 +291,10 @@ def test_who_asks_the_library_and_forges_the_answer_is_noticed(
     result = hand_in(notebook)
     assert result.points["test-root"] == 0 and noticed(course) == ""
     assert "A further test says: Your root is the one of the book." in result.words
-    for forgery in ("name", "attribute", "module"):
-        text = THEIRS.replace("FORGERY", ASKED[forgery]).replace("LATER", "")
-        cell(notebook, "root").source = text
-        assert hand_in(notebook).points["test-root"] == 0
-        assert "test-root names a function that was replaced" in noticed(course)
+    forged = THEIRS.replace("FORGERY", ASKED["module"]).replace("LATER", "")
+    cell(notebook, "root").source = forged
+    assert hand_in(notebook).points["test-root"] == 0
+    assert "test-root names a function that was replaced" in noticed(course)
 
 
 @pytest.fixture

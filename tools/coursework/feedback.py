@@ -84,8 +84,7 @@ class StudentFeedback(Exporter):
         nb, resources = super().from_notebook_node(nb, resources, **rest)
         names = resources["nbgrader"]
         course = self.parent.coursedir
-        folder = Path(course.format_path(course.source_directory, ".", names["assignment"]))
-        assignment = Assignment(names["assignment"], folder.parents[1])
+        assignment = Assignment(names["assignment"], Path(course.root))
         with Gradebook(names["db_url"], course.course_id) as book:
             stored = book.find_submission_notebook(
                 names["notebook"], names["assignment"], names["student"]

@@ -37,8 +37,8 @@ class RestoreCells(NbGraderPreprocessor):
         """Replace the cells and the metadata of the notebook."""
         names = resources["nbgrader"]
         course = self.parent.parent.coursedir
-        folder = Path(course.format_path(course.source_directory, ".", names["assignment"]))
-        source = nbformat.read(folder / f"{names['notebook']}.ipynb", as_version=4)
+        path = Assignment(names["assignment"], Path(course.root)).path
+        source = nbformat.read(path, as_version=4)
         released = {grade_id(cell): cell for cell in source.cells}
         with Gradebook(names["db_url"], course.course_id) as book:
             for name, cell in released.items():
@@ -91,8 +91,7 @@ class RunSubmission(Execute):
         """Execute all cells."""
         names = resources["nbgrader"]
         course = self.parent.parent.coursedir
-        folder = Path(course.format_path(course.source_directory, ".", names["assignment"]))
-        assignment = Assignment(names["assignment"], folder.parents[1])
+        assignment = Assignment(names["assignment"], Path(course.root))
         gradebook = Path(names["db_url"].removeprefix("sqlite:///"))
         self.own = assignment.functions
         before = gradebook.read_bytes()
