@@ -170,33 +170,27 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     def detects(N):
         if ratio > 1:
-            return stats.chi2.sf(stats.chi2.isf(level / comparisons, N) / ratio, N)
-        return stats.chi2.cdf(stats.chi2.ppf(level / comparisons, N) / ratio, N)
+            return special.gammaincc(
+                N / 2, special.gammainccinv(N / 2, level / comparisons) / ratio
+            )
+        return special.gammainc(N / 2, special.gammaincinv(N / 2, level / comparisons) / ratio)
 
-    high = 1
-    while detects(high) < power:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if detects(middle) >= power else (middle, high)
-    return high
+    N = 1
+    while detects(N) < power:
+        N = N + max(1, N // 500)
+    return N
 
 
 # %% runs: no account of the other comparisons
 def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     def detects(N):
-        low, high = stats.chi2.ppf(level / 2, N), stats.chi2.isf(level / 2, N)
-        return stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N)
+        low, high = special.gammaincinv(N / 2, level / 2), special.gammainccinv(N / 2, level / 2)
+        return special.gammainc(N / 2, low / ratio) + special.gammaincc(N / 2, high / ratio)
 
-    high = 1
-    while detects(high) < power:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if detects(middle) >= power else (middle, high)
-    return high
+    N = 1
+    while detects(N) < power:
+        N = N + max(1, N // 2000)
+    return N
 
 
 # %% runs: the ratio on the wrong side
@@ -205,17 +199,13 @@ def runs_needed(ratio, level=1e-4, power=0.99, comparisons=1):
     tail = level / (2 * comparisons)
 
     def detects(N):
-        low, high = stats.chi2.ppf(tail, N), stats.chi2.isf(tail, N)
-        return stats.chi2.cdf(low / ratio, N) + stats.chi2.sf(high / ratio, N)
+        low, high = special.gammaincinv(N / 2, tail), special.gammainccinv(N / 2, tail)
+        return special.gammainc(N / 2, low / ratio) + special.gammaincc(N / 2, high / ratio)
 
-    high = 1
-    while detects(high) < power:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if detects(middle) >= power else (middle, high)
-    return high
+    N = 1
+    while detects(N) < power:
+        N = N + max(1, N // 2000)
+    return N
 
 
 # %% stop: a longest run of its own
